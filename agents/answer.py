@@ -1,0 +1,150 @@
+"""The answer as people, the API and the evals see it: the JSON shape of ``ask --json``. Imports pydantic alone."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Verdict: TypeAlias = Literal["verified", "partial", "unsupported"]
+AnswerStatus: TypeAlias = Literal["answered", "abstained", "failed"]
+
+
+class _Value(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class Claim(_Value):
+    """One statement of the answer and what the stored text says of it."""
+
+    text: str
+    verdict: Verdict
+    citations: tuple[int, ...] = ()
+    """Numbers of the citations that carry it; empty for ``unsupported``."""
+    char_start: int = 0
+    """Offset of the claim in the answer text."""
+    char_end: int = 0
+    explanation: str = ""
+    """Why this verdict, for a person: what was found or what differs."""
+
+
+class Citation(_Value):
+    """A quoted span of stored text; ``document_text[char_start:char_end] == quote``."""
+
+    number: int
+    """One-based, given by the server, in order of first use in the answer."""
+    document_id: str
+    chunk_id: str
+    source: str
+    title: str
+    page: int | None = None
+    section: str = ""
+    quote: str
+    char_start: int
+    char_end: int
+
+
+class DroppedEvidence(_Value):
+    """A passage that was found and did not enter the prompt."""
+
+    chunk_id: str
+    source: str
+    tokens: int
+    reason: Literal["budget", "duplicate"]
+
+
+class BudgetUse(_Value):
+    """Tokens of the chat model, by what they were spent on."""
+
+    system: int = 0
+    history: int = 0
+    evidence: int = 0
+    tools: int = 0
+    reserve: int = 0
+    """Kept free for the answer."""
+
+
+class ContextReport(_Value):
+    """How the context window was filled."""
+
+    budget_tokens: int = 0
+    used: BudgetUse = BudgetUse()
+    dropped: tuple[DroppedEvidence, ...] = ()
+
+
+class Usage(_Value):
+    """Token counts as reported by the model server."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int = 0
+
+
+class AnswerTimings(_Value):
+    """Milliseconds; ``ttft`` is from the start of the run to the first token, None when none came."""
+
+    rewrite: float = 0.0
+    retrieve: float = 0.0
+    ttft: float | None = None
+    total: float = 0.0
+
+
+class NearestPassage(_Value):
+    """What stood nearest when the answer was withheld."""
+
+    document_id: str
+    chunk_id: str
+    source: str
+    title: str
+    section: str = ""
+    cosine: float | None = None
+
+
+class Abstention(_Value):
+    """Why there is no answer."""
+
+    reason: Literal["no_documents", "weak_evidence", "unsupported_answer"]
+    searched: str
+    """What was searched: the query and the collections."""
+    nearest: tuple[NearestPassage, ...] = ()
+
+
+class Answer(_Value):
+    """The whole result of a run."""
+
+    status: AnswerStatus
+    answer: str
+    """Markdown with markers ``[n]`` that the server set; for ``failed`` one sentence that says what to do."""
+    claims: tuple[Claim, ...] = ()
+    citations: tuple[Citation, ...] = ()
+    abstention: Abstention | None = None
+    context: ContextReport = ContextReport()
+    usage: Usage = Usage()
+    timings_ms: AnswerTimings = AnswerTimings()
+    tokens_per_second: float | None = None
+    dropped_markers: int = 0
+    """Markers the model wrote that point nowhere."""
+    model: str = ""
+    run_id: str
+    thread_id: str
+
+
+class FoundPassage(_Value):
+    """A hit as events carry it: enough to show, without the vectors."""
+
+    rank: int = Field(ge=1)
+    chunk_id: str
+    document_id: str
+    source: str
+    title: str
+    page: int | None = None
+    section: str = ""
+    char_start: int
+    char_end: int
+    text: str
+    dense: float | None = None
+    dense_rank: int | None = None
+    bm25: float | None = None
+    bm25_rank: int | None = None
+    fused: float = 0.0
+    rerank: float | None = None

@@ -1,0 +1,48 @@
+"""The home folder: every path that Groundwork keeps data under, and who owns it now."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """Paths under ``GROUNDWORK_HOME``; nothing is created until somebody writes."""
+
+    root: Path
+
+    @property
+    def models(self) -> Path:
+        """The model store: one folder per model."""
+        return self.root / "models"
+
+    @property
+    def store(self) -> Path:
+        """The embedded vector store."""
+        return self.root / "store"
+
+    @property
+    def database(self) -> Path:
+        """The SQLite file of threads, runs and the document ledger."""
+        return self.root / "groundwork.db"
+
+    @property
+    def uploads(self) -> Path:
+        """Files that came in through the API."""
+        return self.root / "uploads"
+
+    @property
+    def logs(self) -> Path:
+        """Logs of the child processes."""
+        return self.root / "logs"
+
+    @property
+    def lock(self) -> Path:
+        """Held by the one process that has this home open."""
+        return self.root / "lock"
+
+    @property
+    def api_file(self) -> Path:
+        """JSON with address, process id and local token of the API that runs for this home; mode 0600."""
+        return self.root / "api.json"

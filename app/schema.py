@@ -1,0 +1,235 @@
+"""Request and response bodies of the API: pydantic alone, also imported by the UI and the command line."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from agents.answer import Answer
+from ingestion.types import DocumentRecord, IngestProgress, IngestReport
+
+
+class _Body(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Problem(BaseModel):
+    """RFC 9457 problem document; every error response has this shape."""
+
+    type: str = "about:blank"
+    title: str
+    status: int
+    detail: str
+    code: str
+    """Closed, machine-readable reason, ``thread_unknown`` for example."""
+
+
+class SearchRequest(_Body):
+    """A search without an answer."""
+
+    query: str = Field(min_length=1, max_length=8000)
+    collections: tuple[str, ...] = ()
+    filter: dict[str, str | int | float | bool] = Field(default_factory=dict)
+    """Metadata that must match; ``source`` compares with the document's source."""
+    limit: int = Field(default=10, ge=1, le=100)
+
+
+class SearchScores(BaseModel):
+    """Scores and ranks of one hit, see ``retrieval.types.HitScores``."""
+
+    dense: float | None
+    dense_rank: int | None
+    bm25: float | None
+    bm25_rank: int | None
+    fused: float
+    rerank: float | None
+
+
+class SearchHit(BaseModel):
+    """One hit of ``search --json``."""
+
+    rank: int
+    chunk_id: str
+    document_id: str
+    source: str
+    title: str
+    page: int | None
+    section: str
+    char_start: int
+    char_end: int
+    text: str
+    scores: SearchScores
+    matched_terms: list[str] = Field(default_factory=list)
+
+
+class SearchResponse(BaseModel):
+    """The JSON shape of ``search --json``."""
+
+    query: str
+    hits: list[SearchHit]
+    timings_ms: dict[Literal["embed", "search", "rerank", "total"], float]
+
+
+class DocumentList(BaseModel):
+    """The JSON shape of ``documents list --json``."""
+
+    documents: list[DocumentRecord]
+
+
+class DocumentText(BaseModel):
+    """The stored text of a document."""
+
+    document_id: str
+    text: str
+
+
+class ChunkView(BaseModel):
+    """A chunk with its offsets into the document's text."""
+
+    chunk_id: str
+    position: int
+    char_start: int
+    char_end: int
+    page: int | None
+    section: str
+    token_count: int
+    text: str
+
+
+class ChunkList(BaseModel):
+    """The JSON shape of ``documents show ID --chunks --json``."""
+
+    document_id: str
+    chunks: list[ChunkView]
+
+
+class DocumentDeleted(BaseModel):
+    """Receipt of a deletion; ``chunks_left`` was counted in the store after it."""
+
+    document_id: str
+    source: str
+    chunks_left: int
+
+
+class IngestRequest(_Body):
+    """Ingest paths of this machine; only for callers that hold the home's local token."""
+
+    paths: tuple[str, ...] = Field(min_length=1)
+    collection: str = "default"
+    prune: bool = False
+    dry_run: bool = False
+
+
+class Job(BaseModel):
+    """A background ingest."""
+
+    job_id: str
+    state: Literal["queued", "running", "done", "failed"]
+    progress: IngestProgress
+    report: IngestReport | None = None
+    error: str | None = None
+
+
+class JobList(BaseModel):
+    """Jobs of this process, newest first."""
+
+    jobs: list[Job]
+
+
+class CollectionInfo(BaseModel):
+    """A collection and its size."""
+
+    name: str
+    documents: int
+    chunks: int
+
+
+class StatusReport(BaseModel):
+    """The JSON shape of ``status --json``; ``consistent`` compares ledger and store by chunk ids."""
+
+    documents: int
+    chunks: int
+    points: int
+    consistent: bool
+    collections: list[CollectionInfo]
+    failed: list[DocumentRecord]
+    embedding_model: str
+    store: str
+    missing_chunks: int = 0
+    """In the ledger, not in the store."""
+    orphaned_points: int = 0
+    """In the store, not in the ledger."""
+
+
+class ThreadCreate(_Body):
+    """A new thread; its title is taken from the first question when empty."""
+
+    title: str = Field(default="", max_length=200)
+
+
+class RunRequest(_Body):
+    """A question in a thread."""
+
+    question: str = Field(min_length=1, max_length=8000)
+    collections: tuple[str, ...] = ()
+    filter: dict[str, str | int | float | bool] = Field(default_factory=dict)
+    temperature: float | None = Field(default=None, ge=0, le=2)
+    max_tokens: int | None = Field(default=None, ge=1, le=8192)
+    seed: int | None = None
+
+
+class RunInfo(BaseModel):
+    """A run and, once it ended with one, its answer."""
+
+    run_id: str
+    thread_id: str
+    question: str
+    state: Literal["running", "answered", "abstained", "failed", "cancelled"]
+    created_at: str
+    last_seq: int
+    answer: Answer | None = None
+    error: str | None = None
+
+
+class ThreadInfo(BaseModel):
+    """A thread as the list shows it."""
+
+    thread_id: str
+    title: str
+    created_at: str
+    updated_at: str
+    runs: int
+
+
+class ThreadList(BaseModel):
+    """Threads, latest activity first."""
+
+    threads: list[ThreadInfo]
+
+
+class ThreadDetail(BaseModel):
+    """A thread with its runs, oldest first."""
+
+    thread: ThreadInfo
+    runs: list[RunInfo]
+
+
+class Readiness(BaseModel):
+    """State of each part; the response is 503 unless all are ``ready``."""
+
+    ready: bool
+    parts: dict[Literal["database", "store", "embedding", "model"], str]
+    """``ready``, or one sentence that says what is wrong."""
+
+
+class ModelFile(BaseModel):
+    """A model of the model store, as ``models list --json`` shows it."""
+
+    name: str
+    kind: Literal["chat", "embedding"]
+    licence: str
+    size_bytes: int
+    state: Literal["present", "missing", "partial"]
+    path: str
+    used: bool

@@ -1,0 +1,167 @@
+"""Settings: defaults, then ``groundwork.toml``, then ``GROUNDWORK_SECTION__FIELD``. The only reader of the environment."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from platformdirs import user_data_path
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+
+from agents.settings import AnswerSettings, ModelSettings
+from app.errors import SettingsInvalid
+from app.home import Home
+from ingestion.settings import IngestionSettings
+from retrieval.settings import EmbeddingSettings, SearchSettings, StoreSettings
+
+PREFIX = "GROUNDWORK_"
+HOME_VARIABLE = "GROUNDWORK_HOME"
+CONFIG_VARIABLE = "GROUNDWORK_CONFIG"
+CONFIG_NAME = "groundwork.toml"
+
+
+class ServerSettings(BaseModel):
+    """Where API and UI listen."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    host: str = "127.0.0.1"
+    """Address the API binds to."""
+    port: int = Field(default=8080, ge=0, le=65535)
+    """Port of the API."""
+    ui_host: str = "127.0.0.1"
+    """Address the chat UI binds to."""
+    ui_port: int = Field(default=8501, ge=0, le=65535)
+    """Port of the chat UI."""
+    allowed_hosts: tuple[str, ...] = ("127.0.0.1", "localhost", "[::1]")
+    """Host headers that the API accepts; ``*`` accepts all."""
+    max_upload_bytes: int = Field(default=100 * 1024 * 1024, gt=0)
+    """Larger uploads are refused with 413."""
+
+
+class DatabaseSettings(BaseModel):
+    """Where threads, runs and the ledger are kept."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    url: SecretStr | None = None
+    """SQLAlchemy URL, ``postgresql+asyncpg://...`` for example; None is SQLite in the home folder."""
+
+
+class ModelStoreSettings(BaseModel):
+    """Where model files come from."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    chat_path: Path | None = None
+    """A GGUF file to use instead of a downloaded one."""
+    embedding_path: Path | None = None
+    """A folder with a sentence-transformers model to use instead of a downloaded one."""
+    offline: bool = False
+    """Never use the network; missing files are an error."""
+    hub: bool = True
+    """Try the model hub before the wheel mirror."""
+
+
+class LogSettings(BaseModel):
+    """What is logged."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
+    """Lowest level that is written."""
+
+
+class Settings(BaseModel):
+    """All settings; each section belongs to the folder that uses it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    home_path: Path
+    """All data; from ``GROUNDWORK_HOME``, default the platform's user-data folder."""
+    embedding: EmbeddingSettings = EmbeddingSettings()
+    store: StoreSettings = StoreSettings()
+    search: SearchSettings = SearchSettings()
+    ingestion: IngestionSettings = IngestionSettings()
+    model: ModelSettings = ModelSettings()
+    answer: AnswerSettings = AnswerSettings()
+    server: ServerSettings = ServerSettings()
+    database: DatabaseSettings = DatabaseSettings()
+    models: ModelStoreSettings = ModelStoreSettings()
+    log: LogSettings = LogSettings()
+
+    @property
+    def home(self) -> Home:
+        """Paths under the home folder."""
+        return Home(self.home_path)
+
+
+def load_settings(environ: Mapping[str, str], *, config: Path | None = None) -> Settings:
+    """Settings from defaults, the configuration file and the environment, later ones first.
+
+    Args:
+        environ: The environment, ``os.environ`` in the command line.
+        config: Configuration file; None takes ``GROUNDWORK_CONFIG``, else ``groundwork.toml`` in the working
+            folder or the home folder, else no file.
+
+    Raises:
+        SettingsInvalid: A file is missing or no TOML, a key is unknown, or a value does not fit.
+    """
+    home_path = Path(environ.get(HOME_VARIABLE) or user_data_path("groundwork")).expanduser().absolute()
+    path = config or _configured_path(environ, home_path)
+    values = _read_file(path) if path else {}
+    origin = {section: str(path) for section in values}
+    for name, value in environ.items():
+        if name.startswith(PREFIX) and name not in (HOME_VARIABLE, CONFIG_VARIABLE):
+            section, field = _split_name(name)
+            values.setdefault(section, {})[field] = value
+            origin[f"{section}.{field}"] = name
+    try:
+        return Settings(home_path=home_path, **values)
+    except ValidationError as error:
+        raise SettingsInvalid(_describe(error, origin)) from error
+
+
+def _configured_path(environ: Mapping[str, str], home_path: Path) -> Path | None:
+    named = environ.get(CONFIG_VARIABLE)
+    if named:
+        return Path(named)
+    for folder in (Path.cwd(), home_path):
+        if (folder / CONFIG_NAME).is_file():
+            return folder / CONFIG_NAME
+    return None
+
+
+def _read_file(path: Path) -> dict[str, Any]:
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SettingsInvalid(f"Cannot read the configuration file {str(path)!r}: {error.strerror}.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingsInvalid(f"The configuration file {str(path)!r} is not valid TOML: {error}.") from error
+    for section, fields in values.items():
+        if section == "home_path" or not isinstance(fields, dict):
+            raise SettingsInvalid(
+                f"{str(path)!r}: {section!r} is not a section; write [section] and key = value below it."
+            )
+    return values
+
+
+def _split_name(name: str) -> tuple[str, str]:
+    section, separator, field = name.removeprefix(PREFIX).lower().partition("__")
+    if not separator or section == "home_path":
+        raise SettingsInvalid(
+            f"Unknown environment variable {name!r}; settings are named {PREFIX}SECTION__FIELD, see .env.example."
+        )
+    return section, field
+
+
+def _describe(error: ValidationError, origin: Mapping[str, str]) -> str:
+    first = error.errors()[0]
+    key = ".".join(str(part) for part in first["loc"][:2])
+    where = origin.get(key) or origin.get(key.partition(".")[0]) or "settings"
+    if first["type"] == "extra_forbidden":
+        return f"Unknown setting {key!r} in {where}; see .env.example for every setting."
+    return f"Setting {key!r} in {where} does not fit: {first['msg']}."

@@ -1,0 +1,27 @@
+"""Errors of the ingestion layer.
+
+IngestionError
+├── LoadFailed        the file cannot become text; carries a reason of the closed set
+└── CollectionUnknown caller: no such collection
+"""
+
+from __future__ import annotations
+
+from ingestion.types import FailureReason
+
+
+class IngestionError(Exception):
+    """Base of all errors raised by this layer; the message is one sentence that names what to do."""
+
+
+class LoadFailed(IngestionError):
+    """A source cannot be turned into text; one file's fate, never the run's."""
+
+    def __init__(self, reason: FailureReason, detail: str) -> None:
+        super().__init__(detail)
+        self.reason: FailureReason = reason
+        self.detail = detail
+
+
+class CollectionUnknown(IngestionError):
+    """No document is in a collection of that name."""

@@ -1,0 +1,1 @@
+"""One loader a format family: bytes to a parsed document."""

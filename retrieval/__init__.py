@@ -1,0 +1,1 @@
+"""Find the right chunks: embedders, stores, lexical leg, fusion, search."""

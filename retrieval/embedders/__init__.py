@@ -1,0 +1,1 @@
+"""Text to dense vectors, one backend a file."""

@@ -1,0 +1,1 @@
+"""Where indexed chunks live: Qdrant in process or by URL."""

@@ -1,0 +1,56 @@
+"""The promise every vector store keeps; held by tests/contracts/test_store.py over all homes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from retrieval.types import Chunk, FloatVector, IndexedChunk, ScoredChunk, SearchFilter, SparseVector
+
+
+class VectorStore(Protocol):
+    """Holds chunks with a dense and a sparse vector each. Calls block; safe from several threads.
+
+    Every method raises ``StoreUnavailable`` when the store cannot be read or written. An acknowledged write
+    survives a killed process.
+    """
+
+    def upsert(self, points: Sequence[IndexedChunk]) -> None:
+        """Write chunks; a chunk with a known id is replaced. No points: no call."""
+        ...
+
+    def delete_chunks(self, chunk_ids: Sequence[str]) -> None:
+        """Delete these chunks; unknown ids are ignored."""
+        ...
+
+    def delete_document(self, document_id: str) -> int:
+        """Delete all chunks of a document and return how many are left, which is 0."""
+        ...
+
+    def search_dense(self, vector: FloatVector, *, search_filter: SearchFilter, limit: int) -> list[ScoredChunk]:
+        """Nearest chunks by cosine, best first; the filter acts inside the search."""
+        ...
+
+    def search_lexical(self, vector: SparseVector, *, search_filter: SearchFilter, limit: int) -> list[ScoredChunk]:
+        """Best chunks by BM25 with the store's inverse document frequencies, best first; score above 0."""
+        ...
+
+    def count(self, search_filter: SearchFilter) -> int:
+        """Exact number of chunks that the filter lets through."""
+        ...
+
+    def chunk_ids(self, search_filter: SearchFilter) -> set[str]:
+        """Ids of all chunks that the filter lets through."""
+        ...
+
+    def chunks(self, search_filter: SearchFilter) -> list[Chunk]:
+        """Chunks that the filter lets through, ordered by document and position."""
+        ...
+
+    def optimize(self) -> None:
+        """Build indexes after a large write; may take long, reads go on meanwhile. No-op on a server."""
+        ...
+
+    def close(self) -> None:
+        """Flush and release the store; the object is not used afterwards."""
+        ...

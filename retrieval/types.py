@@ -1,0 +1,152 @@
+"""Values of the retrieval layer: chunks, vectors, filters, hits. Knows no store, no model, no HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatVector: TypeAlias = NDArray[np.float32]
+"""Shape ``(dim,)``, L2-normalised."""
+FloatMatrix: TypeAlias = NDArray[np.float32]
+"""Shape ``(n, dim)``, every row L2-normalised."""
+MetadataValue: TypeAlias = str | int | float | bool | list[str]
+
+DEFAULT_COLLECTION = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A passage of a stored document; ``text`` equals ``document_text[char_start:char_end]`` exactly.
+
+    Attributes:
+        chunk_id: UUID string, a function of document, content and position.
+        document_id: UUID string of the document the passage is from.
+        collection: Name of the collection that the document belongs to.
+        source: Where the document came from: an absolute path, a URL, or ``upload:NAME``.
+        title: Title of the document.
+        position: Zero-based place among the chunks of its document.
+        text: The passage as stored, without any prefix.
+        char_start: Offset of the first character in the document's text, in code points.
+        char_end: Offset behind the last character.
+        page: One-based page of the first character; None where the format has no pages.
+        heading_path: Headings above the passage, outermost first.
+        token_count: Length in tokens of the embedding model, prefix not counted.
+        metadata: The document's metadata.
+    """
+
+    chunk_id: str
+    document_id: str
+    collection: str
+    source: str
+    title: str
+    position: int
+    text: str
+    char_start: int
+    char_end: int
+    page: int | None = None
+    heading_path: tuple[str, ...] = ()
+    token_count: int = 0
+    metadata: Mapping[str, MetadataValue] = field(default_factory=dict[str, MetadataValue])
+
+    @property
+    def section(self) -> str:
+        """The heading path as one line, outermost first; empty above the first heading."""
+        return " > ".join(self.heading_path)
+
+
+def index_text(chunk: Chunk) -> str:
+    """What both legs index: title and heading path, then the passage. Never shown, never cited."""
+    headings = [heading for heading in chunk.heading_path if heading != chunk.title]
+    prefix = " > ".join([chunk.title, *headings]).strip(" >")
+    return f"{prefix}\n{chunk.text}" if prefix else chunk.text
+
+
+@dataclass(frozen=True, slots=True)
+class SparseVector:
+    """Term ids and weights of one text; ``indices`` are unique."""
+
+    indices: tuple[int, ...]
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedChunk:
+    """A chunk with both of its vectors, ready to be written."""
+
+    chunk: Chunk
+    dense: FloatVector
+    sparse: SparseVector
+
+
+@dataclass(frozen=True, slots=True)
+class SearchFilter:
+    """What a search may see. Empty fields do not restrict; all fields must hold together.
+
+    Attributes:
+        collections: Any of these collections.
+        sources: Any of these sources, compared whole.
+        document_ids: Any of these documents.
+        metadata: Every key must equal its value; a list in the document matches if it holds the value.
+    """
+
+    collections: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    document_ids: tuple[str, ...] = ()
+    metadata: Mapping[str, str | int | float | bool] = field(default_factory=dict[str, str | int | float | bool])
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredChunk:
+    """One result of one leg. ``score`` is a cosine for the dense leg, a BM25 score for the lexical leg."""
+
+    chunk: Chunk
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class HitScores:
+    """Why a hit stands where it stands. None: the leg did not return the chunk, or the step did not run.
+
+    Ranks are one-based within their leg. ``dense`` is a cosine in [-1, 1], ``bm25`` is unbounded and not
+    comparable across queries, ``fused`` is in [0, 1], ``rerank`` is on the reranker's own scale.
+    """
+
+    dense: float | None = None
+    dense_rank: int | None = None
+    bm25: float | None = None
+    bm25_rank: int | None = None
+    fused: float = 0.0
+    rerank: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A found chunk; ``rank`` is one-based in the final order."""
+
+    rank: int
+    chunk: Chunk
+    scores: HitScores
+    matched_terms: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SearchTimings:
+    """Milliseconds spent in each step of one search."""
+
+    embed: float
+    search: float
+    rerank: float
+    total: float
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """Hits in final order, best first; empty when nothing matched or the query has no content."""
+
+    query: str
+    hits: tuple[Hit, ...]
+    timings: SearchTimings

@@ -1,0 +1,1 @@
+"""Streamlit pages over the HTTP API."""
