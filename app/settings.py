@@ -1,4 +1,7 @@
-"""Settings: defaults, then ``groundwork.toml``, then ``GROUNDWORK_SECTION__FIELD``. The only reader of the environment."""
+"""Settings: defaults, then ``groundwork.toml``, then ``GROUNDWORK_SECTION__FIELD``.
+
+The only reader of the environment.
+"""
 
 from __future__ import annotations
 
