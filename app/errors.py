@@ -6,6 +6,8 @@ AppError
 ├── HomeUnwritable     operator: the home folder cannot be written, or the disk is full
 ├── ModelPullFailed    infrastructure: a model could not be downloaded
 ├── ModelHashMismatch  operator: a model file is not the one that was pinned
+├── PortTaken          operator: a port is in use or may not be bound
+├── ProcessFailed      infrastructure: a child process does not start or does not stay up
 ├── NotFound           caller: no thread, run, document or job of that id
 └── RequestInvalid     caller: the request cannot be carried out as written
 """
@@ -33,6 +35,19 @@ class ModelPullFailed(AppError):
 
 class ModelHashMismatch(AppError):
     """A file's size or SHA-256 differs from the pinned one."""
+
+
+class PortTaken(AppError):
+    """A port that Groundwork should listen on cannot be bound."""
+
+
+class ProcessFailed(AppError):
+    """A child process does not start or does not stay up."""
+
+    def __init__(self, message: str, *, exit_code: int | None = None) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+        """Exit code of the process when it ended before it was ready."""
 
 
 class NotFound(AppError):
