@@ -8,7 +8,12 @@ AppError
 ├── ModelHashMismatch  operator: a model file is not the one that was pinned
 ├── PortTaken          operator: a port is in use or may not be bound
 ├── ProcessFailed      infrastructure: a child process does not start or does not stay up
-├── NotFound           caller: no thread, run, document or job of that id
+├── DatabaseUnavailable  infrastructure: the database cannot be opened or reached
+├── NotFound           caller: nothing of that id exists
+│   ├── ThreadUnknown, RunUnknown, DocumentUnknown, JobUnknown, ModelUnknown
+├── RunActive          caller: the thread has a run that has not ended
+├── TokenRefused       caller: the home's local token is missing or wrong
+├── ApiUnreachable     infrastructure: the API does not answer
 └── RequestInvalid     caller: the request cannot be carried out as written
 """
 
@@ -56,3 +61,39 @@ class NotFound(AppError):
 
 class RequestInvalid(AppError):
     """The request cannot be carried out as written."""
+
+
+class DatabaseUnavailable(AppError):
+    """The database cannot be opened, reached or written."""
+
+
+class ThreadUnknown(NotFound):
+    """No thread of that id."""
+
+
+class RunUnknown(NotFound):
+    """No run of that id."""
+
+
+class DocumentUnknown(NotFound):
+    """No document of that id."""
+
+
+class JobUnknown(NotFound):
+    """No ingest job of that id since the API started."""
+
+
+class ModelUnknown(NotFound):
+    """The API serves no model of that name."""
+
+
+class RunActive(AppError):
+    """The thread has a run that has not ended; wait for it or cancel it."""
+
+
+class TokenRefused(AppError):
+    """The request needs the home's local token."""
+
+
+class ApiUnreachable(AppError):
+    """The API does not answer at its address."""

@@ -1,0 +1,1 @@
+"""Schema of the database, one module per change."""

@@ -1,0 +1,56 @@
+"""Tables of threads, runs and run events; columns and keys, no queries.
+
+Times are ISO 8601 strings in UTC and payloads are JSON text, so that SQLite and PostgreSQL store the same bytes.
+"""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+METADATA = sa.MetaData()
+
+threads = sa.Table(
+    "threads",
+    METADATA,
+    sa.Column("thread_id", sa.String(32), primary_key=True),
+    sa.Column("title", sa.Text, nullable=False),
+    sa.Column("origin", sa.String(16), nullable=False),
+    sa.Column("created_at", sa.String(32), nullable=False),
+    sa.Column("updated_at", sa.String(32), nullable=False),
+    sa.Index("ix_threads_updated_at", "updated_at"),
+)
+"""``origin`` is ``chat``, or ``completion`` for a thread that one call of ``/v1/chat/completions`` made."""
+
+runs = sa.Table(
+    "runs",
+    METADATA,
+    sa.Column("run_id", sa.String(32), primary_key=True),
+    sa.Column("thread_id", sa.String(32), sa.ForeignKey("threads.thread_id", ondelete="CASCADE"), nullable=False),
+    sa.Column("question", sa.Text, nullable=False),
+    sa.Column("state", sa.String(16), nullable=False),
+    sa.Column("created_at", sa.String(32), nullable=False),
+    sa.Column("last_seq", sa.Integer, nullable=False),
+    sa.Column("answer", sa.Text),
+    sa.Column("error", sa.Text),
+    sa.Column("owner", sa.Text, nullable=False),
+    sa.Index("ix_runs_thread_id", "thread_id", "created_at"),
+)
+"""``owner`` names the machine and home whose API runs it: only that API may call it interrupted at its next start."""
+
+sa.Index(
+    "uq_runs_one_running_per_thread",
+    runs.c.thread_id,
+    unique=True,
+    sqlite_where=runs.c.state == "running",
+    postgresql_where=runs.c.state == "running",
+)
+
+run_events = sa.Table(
+    "run_events",
+    METADATA,
+    sa.Column("run_id", sa.String(32), sa.ForeignKey("runs.run_id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("seq", sa.Integer, primary_key=True),
+    sa.Column("type", sa.String(32), nullable=False),
+    sa.Column("data", sa.Text, nullable=False),
+)
+"""Append-only: rows are inserted, and deleted with their thread, never changed."""
