@@ -2,12 +2,42 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from agents.answer import Answer
 from ingestion.types import DocumentRecord, IngestProgress, IngestReport
+
+
+Text: TypeAlias = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=8000)]
+"""What a person asks: never blank."""
+
+ProblemCode: TypeAlias = Literal[
+    "request_invalid",
+    "route_unknown",
+    "method_not_allowed",
+    "host_refused",
+    "token_refused",
+    "too_large",
+    "thread_unknown",
+    "run_unknown",
+    "document_unknown",
+    "job_unknown",
+    "collection_unknown",
+    "model_unknown",
+    "run_active",
+    "model_unavailable",
+    "model_timeout",
+    "model_error",
+    "store_unavailable",
+    "embedding_failed",
+    "database_unavailable",
+    "home_unwritable",
+    "http_error",
+    "internal_error",
+]
+"""Closed set: why a request was refused or failed."""
 
 
 class _Body(BaseModel):
@@ -21,14 +51,14 @@ class Problem(BaseModel):
     title: str
     status: int
     detail: str
-    code: str
-    """Closed, machine-readable reason, ``thread_unknown`` for example."""
+    code: ProblemCode
+    """Machine-readable reason."""
 
 
 class SearchRequest(_Body):
     """A search without an answer."""
 
-    query: str = Field(min_length=1, max_length=8000)
+    query: Text
     collections: tuple[str, ...] = ()
     filter: dict[str, str | int | float | bool] = Field(default_factory=dict)
     """Metadata that must match; ``source`` compares with the document's source."""
@@ -171,7 +201,7 @@ class ThreadCreate(_Body):
 class RunRequest(_Body):
     """A question in a thread."""
 
-    question: str = Field(min_length=1, max_length=8000)
+    question: Text
     collections: tuple[str, ...] = ()
     filter: dict[str, str | int | float | bool] = Field(default_factory=dict)
     temperature: float | None = Field(default=None, ge=0, le=2)

@@ -1,0 +1,144 @@
+"""Runs in the database: their state, and the append-only log of their events. Knows no task and no subscriber."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import sqlalchemy as sa
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+from agents.answer import Answer
+from agents.events import EVENT_ADAPTER, RunEvent, RunFailed
+from app.errors import RunActive, RunUnknown, ThreadUnknown
+from app.schema import RunInfo
+from app.tables import run_events, runs
+from app.threads import touch, utc_now
+
+_INTERRUPTED = "Groundwork ended while this run was going on; ask again."
+
+
+@dataclass(frozen=True, slots=True)
+class RunLog:
+    """Runs and their events.
+
+    Attributes:
+        engine: The database.
+        owner: Name of this API among all that share the database; runs are marked with it.
+    """
+
+    engine: AsyncEngine
+    owner: str
+
+    async def create(self, run: RunInfo) -> None:
+        """Write a run that starts now.
+
+        Raises:
+            RunActive: The thread has a run that has not ended.
+            ThreadUnknown: There is no such thread.
+        """
+        values = run.model_dump(exclude={"answer"}) | {"owner": self.owner}
+        try:
+            async with self.engine.begin() as connection:
+                await connection.execute(runs.insert().values(values))
+                await connection.execute(touch(run.thread_id, title=run.question, at=run.created_at))
+        except IntegrityError as error:
+            if await self._active(run.thread_id):
+                raise RunActive(
+                    f"The thread {run.thread_id!r} has a run that has not ended; wait for it or cancel it."
+                ) from error
+            raise ThreadUnknown(f"There is no thread {run.thread_id!r}; GET /api/threads lists them.") from error
+
+    async def append(self, events: Sequence[RunEvent]) -> None:
+        """Add events of one run behind those that are there."""
+        async with self.engine.begin() as connection:
+            await _insert(connection, events)
+
+    async def finish(self, run: RunInfo, events: Sequence[RunEvent]) -> None:
+        """Add the last events and write the final state, both or neither."""
+        async with self.engine.begin() as connection:
+            await _insert(connection, events)
+            await connection.execute(
+                runs.update()
+                .where(runs.c.run_id == run.run_id)
+                .values(
+                    state=run.state,
+                    last_seq=run.last_seq,
+                    error=run.error,
+                    answer=run.answer.model_dump_json() if run.answer else None,
+                )
+            )
+            await connection.execute(touch(run.thread_id, title=run.question, at=utc_now()))
+
+    async def get(self, run_id: str) -> RunInfo:
+        """The run of that id; raises ``RunUnknown``."""
+        async with self.engine.connect() as connection:
+            row = (await connection.execute(sa.select(runs).where(runs.c.run_id == run_id))).mappings().first()
+        if row is None:
+            raise RunUnknown(f"There is no run {run_id!r}.")
+        return _run(row)
+
+    async def of_thread(self, thread_id: str) -> list[RunInfo]:
+        """Runs of a thread, oldest first; empty for an unknown thread."""
+        query = sa.select(runs).where(runs.c.thread_id == thread_id).order_by(runs.c.created_at, runs.c.run_id)
+        async with self.engine.connect() as connection:
+            return [_run(row) for row in (await connection.execute(query)).mappings()]
+
+    async def events(self, run_id: str, *, after: int) -> list[RunEvent]:
+        """Stored events with a higher number, in order."""
+        query = (
+            sa.select(run_events.c.data)
+            .where(run_events.c.run_id == run_id, run_events.c.seq > after)
+            .order_by(run_events.c.seq)
+        )
+        async with self.engine.connect() as connection:
+            return [EVENT_ADAPTER.validate_json(data) for data in (await connection.scalars(query))]
+
+    async def interrupt_running(self) -> int:
+        """End every run that this owner left running when it died, with its one terminal event; returns how many."""
+        query = sa.select(runs).where(runs.c.state == "running", runs.c.owner == self.owner)
+        async with self.engine.connect() as connection:
+            left = [_run(row) for row in (await connection.execute(query)).mappings()]
+        for run in left:
+            last_seq = await self._last_seq(run.run_id)
+            event = interrupted(run.run_id, run.thread_id, seq=last_seq + 1)
+            ended = run.model_copy(update={"state": "failed", "error": event.message, "last_seq": event.seq})
+            await self.finish(ended, [event])
+        return len(left)
+
+    async def _last_seq(self, run_id: str) -> int:
+        query = sa.select(sa.func.max(run_events.c.seq)).where(run_events.c.run_id == run_id)
+        async with self.engine.connect() as connection:
+            last = await connection.scalar(
+                sa.select(sa.func.max(run_events.c.seq)).where(run_events.c.run_id == run_id)
+            )
+        return last or 0
+
+    async def _active(self, thread_id: str) -> bool:
+        query = sa.select(runs.c.run_id).where(runs.c.thread_id == thread_id, runs.c.state == "running")
+        async with self.engine.connect() as connection:
+            return await connection.scalar(query) is not None
+
+
+def interrupted(run_id: str, thread_id: str, *, seq: int) -> RunFailed:
+    """The terminal event of a run whose process ended before it."""
+    return RunFailed(
+        run_id=run_id, thread_id=thread_id, seq=seq, at=datetime.now(UTC), kind="interrupted", message=_INTERRUPTED
+    )
+
+
+async def _insert(connection: AsyncConnection, events: Sequence[RunEvent]) -> None:
+    rows = [
+        {"run_id": event.run_id, "seq": event.seq, "type": event.type, "data": event.model_dump_json()}
+        for event in events
+    ]
+    if rows:
+        await connection.execute(run_events.insert(), rows)
+
+
+def _run(row: sa.RowMapping) -> RunInfo:
+    values = {key: value for key, value in row.items() if key not in ("owner", "answer")}
+    answer = Answer.model_validate_json(row["answer"]) if row["answer"] else None
+    return RunInfo.model_validate(values | {"answer": answer})
