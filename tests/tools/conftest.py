@@ -1,0 +1,36 @@
+"""A ledger over a real SQLite file, with a clock that the test sets."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from sqlalchemy.ext.asyncio import create_async_engine
+
+from tests.tools.samples import START
+from tools.ledger import ExecutionLedger
+from tools.tables import METADATA
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now: datetime = START
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+async def ledger(tmp_path: Path, clock: Clock) -> AsyncIterator[ExecutionLedger]:
+    engine = create_async_engine(f"sqlite+aiosqlite:///{tmp_path / 'ledger.db'}")
+    async with engine.begin() as connection:
+        await connection.run_sync(METADATA.create_all)
+    yield ExecutionLedger(engine, clock=clock)
+    await engine.dispose()

@@ -1,0 +1,86 @@
+"""Run an approved call exactly as it was approved, at most once, and record what came of it.
+
+Order: claim the call in the ledger (committed), cause the effect, record the result (committed). What dies between
+claim and record is ``unknown`` and is shown to a person; only reads and idempotent tools of a trusted server may be
+tried again unasked. The one broad ``except`` of this folder lives here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable
+
+from tools.arguments import validate_arguments
+from tools.calls import ToolCall
+from tools.errors import ToolError
+from tools.fingerprint import arguments_hash
+from tools.ledger import ExecutionLedger
+from tools.types import CallContext, Tool, ToolOutput
+
+logger = logging.getLogger(__name__)
+
+
+class OutcomeUnknown(ToolError):
+    """The call was sent and no answer came: nobody knows whether the effect happened."""
+
+
+async def execute(call: ToolCall, tool: Tool, *, ledger: ExecutionLedger, runner: str, user: str = "local") -> ToolCall:
+    """Run a call that was approved and return it with its new state.
+
+    A call that somebody else started, or that is not approved, is returned as it stands and nothing runs. The tool's
+    definition and the arguments are held against what was approved once more, at the last moment.
+    """
+    mismatch = _mismatch(call, tool)
+    if not await ledger.start(call.call_id, runner=runner):
+        return await ledger.get(call.call_id)
+    if mismatch:
+        await ledger.finish(call.call_id, ToolOutput(mismatch), runner=runner, failed=True)
+        return await ledger.get(call.call_id)
+    context = CallContext(thread_id=call.thread_id, run_id=call.run_id, call_id=call.call_id, user=user)
+    await _run(call, tool, context=context, ledger=ledger, runner=runner)
+    return await ledger.get(call.call_id)
+
+
+async def _run(call: ToolCall, tool: Tool, *, context: CallContext, ledger: ExecutionLedger, runner: str) -> None:
+    harmless = tool.spec.risk == "read"
+    arguments = dict(call.arguments)
+    if tool.spec.idempotency_argument:
+        arguments[tool.spec.idempotency_argument] = call.call_id
+    try:
+        async with asyncio.timeout(tool.spec.timeout_seconds):
+            output = await tool.function(arguments, context)
+    except asyncio.CancelledError:
+        await asyncio.shield(_record_lost(call, ledger, runner=runner, harmless=harmless, why="The run was stopped."))
+        raise
+    except OutcomeUnknown as error:
+        await _record_lost(call, ledger, runner=runner, harmless=harmless, why=str(error))
+    except ToolError as error:
+        await ledger.finish(call.call_id, ToolOutput(str(error)), runner=runner, failed=True)
+    except TimeoutError:
+        why = f"No answer within {tool.spec.timeout_seconds:g} seconds."
+        await _record_lost(call, ledger, runner=runner, harmless=harmless, why=why)
+    except Exception:
+        logger.exception("tool raised", extra={"tool": tool.spec.qualified_name, "call_id": call.call_id})
+        why = "The tool failed with an unexpected error; see the log."
+        await _record_lost(call, ledger, runner=runner, harmless=harmless, why=why)
+    else:
+        await ledger.finish(call.call_id, output, runner=runner)
+
+
+def _record_lost(call: ToolCall, ledger: ExecutionLedger, *, runner: str, harmless: bool, why: str) -> Awaitable[bool]:
+    if harmless:
+        return ledger.finish(call.call_id, ToolOutput(why), runner=runner, failed=True)
+    return ledger.mark_unknown(call.call_id, runner=runner, why=why)
+
+
+def _mismatch(call: ToolCall, tool: Tool) -> str:
+    if call.fingerprint != tool.spec.fingerprint:
+        return "The tool's definition changed after the call was proposed; it has to be reviewed first."
+    if arguments_hash(call.server, call.tool, call.arguments) != call.arguments_hash:
+        return "The stored arguments are not the approved ones; nothing was run."
+    try:
+        validate_arguments(tool.spec, call.arguments)
+    except ToolError as error:
+        return str(error)
+    return ""
