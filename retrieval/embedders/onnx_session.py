@@ -1,0 +1,65 @@
+"""One ONNX Runtime session behind types: the library ships none. Knows tensors, no text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import onnxruntime
+from numpy.typing import NDArray
+from onnxruntime.capi import (  # the binary module has no stubs
+    onnxruntime_pybind11_state,  # pyright: ignore[reportAttributeAccessIssue, reportUnknownVariableType]
+)
+
+from retrieval.errors import EmbeddingFailed
+
+# Every status of the runtime is an exception class of its own, without a common base.
+_STATUS_NAMES = (
+    "EPFail",
+    "EngineError",
+    "Fail",
+    "InvalidArgument",
+    "InvalidGraph",
+    "InvalidProtobuf",
+    "NoModel",
+    "NotImplemented",
+    "RuntimeException",
+)
+_STATUS_ERRORS: tuple[type[Exception], ...] = tuple(
+    cast("type[Exception]", getattr(cast("object", onnxruntime_pybind11_state), name)) for name in _STATUS_NAMES
+)
+
+
+class OnnxSession:
+    """Runs one model. Safe to call from several threads."""
+
+    def __init__(self, session: Any) -> None:
+        self._session = session
+        self.input_names: tuple[str, ...] = tuple(str(node.name) for node in session.get_inputs())
+
+    def run(self, inputs: Mapping[str, NDArray[np.int64]]) -> NDArray[np.float32]:
+        """The model's first output.
+
+        Raises:
+            EmbeddingFailed: The runtime refused the inputs or failed.
+        """
+        try:
+            return self._session.run(None, dict(inputs))[0]
+        except _STATUS_ERRORS as error:
+            raise EmbeddingFailed(f"the embedding model failed: {error}") from error
+
+
+def load_session(path: Path, *, threads: int) -> OnnxSession:
+    """A session on the CPU; ``threads`` 0 takes one per physical core.
+
+    Raises:
+        EmbeddingFailed: The file is no model that the runtime can load.
+    """
+    options = cast("Any", onnxruntime).SessionOptions()
+    options.intra_op_num_threads = threads
+    try:
+        return OnnxSession(onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"]))
+    except _STATUS_ERRORS as error:
+        raise EmbeddingFailed(f"cannot load {str(path)!r}; run `groundwork models verify`: {error}") from error

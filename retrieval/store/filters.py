@@ -1,0 +1,26 @@
+"""What a search filter means to a store, before any library's words for it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from retrieval.store.payload import FACETS, facet
+from retrieval.types import SearchFilter
+
+
+class Condition(NamedTuple):
+    """The payload field must hold one of the values."""
+
+    field: str
+    values: tuple[str, ...]
+
+
+def conditions(search_filter: SearchFilter) -> list[Condition]:
+    """Conditions that must all hold; none for a filter that restricts nothing."""
+    fields = {
+        "collection": search_filter.collections,
+        "source": search_filter.sources,
+        "document_id": search_filter.document_ids,
+    }
+    restricting = [Condition(field, values) for field, values in fields.items() if values]
+    return restricting + [Condition(FACETS, (facet(key, value),)) for key, value in search_filter.metadata.items()]

@@ -1,0 +1,56 @@
+"""A chunk as a Qdrant payload and back, the same in both homes; the round trip is exact."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from retrieval.types import Chunk, MetadataValue
+
+DENSE = "dense"
+"""Name of the dense vector."""
+SPARSE = "bm25"
+"""Name of the sparse vector."""
+FACETS = "facets"
+"""Field of all metadata pairs as strings: one index serves every metadata key, whatever its name and type."""
+INDEXED_FIELDS = ("collection", "source", "document_id", FACETS)
+"""Fields that filters look at; each has a keyword index."""
+
+
+def to_payload(chunk: Chunk) -> dict[str, Any]:
+    """Everything of the chunk but its id, which is the point's id, with its facets beside."""
+    payload = asdict(chunk)
+    del payload["chunk_id"]
+    payload["heading_path"] = list(chunk.heading_path)
+    payload["metadata"] = dict(chunk.metadata)
+    payload[FACETS] = _facets(chunk.metadata)
+    return payload
+
+
+def from_payload(chunk_id: str, payload: Mapping[str, Any]) -> Chunk:
+    """The chunk that ``to_payload`` was given."""
+    fields = {key: value for key, value in payload.items() if key != FACETS}
+    fields["heading_path"] = tuple(fields["heading_path"])
+    return Chunk(chunk_id=chunk_id, **fields)
+
+
+def facet(key: str, value: str | int | float | bool) -> str:
+    """One metadata pair as a string.
+
+    Equal values give equal facets: ``1`` and ``1.0`` are the same number. A text equals the number or truth value
+    that it spells, so a filter that was typed on a command line finds numbers too.
+    """
+    if isinstance(value, bool):
+        spelled = "true" if value else "false"
+    elif isinstance(value, float) and value.is_integer():
+        spelled = str(int(value))
+    else:
+        spelled = str(value)
+    return json.dumps([key, spelled], ensure_ascii=False)
+
+
+def _facets(metadata: Mapping[str, MetadataValue]) -> list[str]:
+    pairs = [(key, part) for key, value in metadata.items() for part in (value if isinstance(value, list) else [value])]
+    return sorted({facet(key, part) for key, part in pairs})
