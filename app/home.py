@@ -46,3 +46,8 @@ class Home:
     def api_file(self) -> Path:
         """JSON with address, process id and local token of the API that runs for this home; mode 0600."""
         return self.root / "api.json"
+
+    @property
+    def samples_marker(self) -> Path:
+        """Exists once ``up`` has ingested the sample documents."""
+        return self.root / "samples-ingested"

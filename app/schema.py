@@ -175,6 +175,12 @@ class CollectionInfo(BaseModel):
     chunks: int
 
 
+class CollectionList(BaseModel):
+    """Collections that hold a document, by name."""
+
+    collections: list[CollectionInfo]
+
+
 class StatusReport(BaseModel):
     """The JSON shape of ``status --json``; ``consistent`` compares ledger and store by chunk ids."""
 
@@ -263,3 +269,9 @@ class ModelFile(BaseModel):
     state: Literal["present", "missing", "partial"]
     path: str
     used: bool
+
+
+class ModelList(BaseModel):
+    """The JSON shape of ``models list --json``."""
+
+    models: list[ModelFile]

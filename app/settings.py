@@ -22,6 +22,8 @@ from retrieval.settings import EmbeddingSettings, SearchSettings, StoreSettings
 PREFIX = "GROUNDWORK_"
 HOME_VARIABLE = "GROUNDWORK_HOME"
 CONFIG_VARIABLE = "GROUNDWORK_CONFIG"
+API_URL_VARIABLE = "GROUNDWORK_API_URL"
+"""Where the chat UI finds the API; set by whoever starts the UI, no setting of the platform."""
 CONFIG_NAME = "groundwork.toml"
 
 
@@ -117,10 +119,11 @@ def load_settings(environ: Mapping[str, str], *, config: Path | None = None) -> 
     values = _read_file(path) if path else {}
     origin = {section: str(path) for section in values}
     for name, value in environ.items():
-        if name.startswith(PREFIX) and name not in (HOME_VARIABLE, CONFIG_VARIABLE):
+        if name.startswith(PREFIX) and name not in (HOME_VARIABLE, CONFIG_VARIABLE, API_URL_VARIABLE):
             section, field = _split_name(name)
             values.setdefault(section, {})[field] = value
             origin[f"{section}.{field}"] = name
+            origin.setdefault(section, name)
     try:
         return Settings(home_path=home_path, **values)
     except ValidationError as error:

@@ -199,8 +199,8 @@ class Supervisor:
             await self._spawn(child)
 
 
-def check_port(host: str, port: int, *, option: str) -> None:
-    """Return when the port can be bound; port 0 always can.
+def claim_port(host: str, port: int, *, option: str) -> int:
+    """The port, once it was seen to be free; a free one for port 0.
 
     Raises:
         PortTaken: Another process listens there; the message names ``option`` as the way out.
@@ -214,6 +214,7 @@ def check_port(host: str, port: int, *, option: str) -> None:
             raise PortTaken(
                 f"Port {port} on {host} cannot be used ({error.strerror}); choose another with {option}."
             ) from error
+        return probe.getsockname()[1]
 
 
 async def _is_healthy(client: httpx.AsyncClient, url: str) -> bool:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from app.errors import PortTaken, ProcessFailed
-from app.supervisor import ProcessSpec, RestartPolicy, Supervisor, check_port
+from app.supervisor import ProcessSpec, RestartPolicy, Supervisor, claim_port
 
 SERVER = """
 import http.server, os, sys
@@ -176,8 +176,10 @@ def test_taken_port_is_refused_with_the_option_that_helps() -> None:
         holder.listen()
         port = holder.getsockname()[1]
         with pytest.raises(PortTaken, match=rf"Port {port} on 127.0.0.1 cannot be used .*--ui-port"):
-            check_port("127.0.0.1", port, option="--ui-port")
+            claim_port("127.0.0.1", port, option="--ui-port")
 
 
-def test_free_port_is_accepted() -> None:
-    check_port("127.0.0.1", 0, option="--port")
+def test_free_port_is_taken_as_it_is_and_zero_becomes_a_free_one() -> None:
+    port = claim_port("127.0.0.1", 0, option="--port")
+    assert port > 0
+    assert claim_port("127.0.0.1", port, option="--port") == port

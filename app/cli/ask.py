@@ -1,0 +1,145 @@
+"""``groundwork ask``: a question, its answer as it is written, then what each sentence stands on."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from app.cli import exits, output
+from app.cli.invocation import current, parse_filter
+
+if TYPE_CHECKING:
+    from agents.answer import Answer, Verdict
+    from agents.events import FailureKind, RunEvent
+    from app.client import ApiClient
+    from app.schema import RunRequest
+
+_MARKS: dict[Verdict, str] = {"verified": "✓", "partial": "~", "unsupported": "✗"}
+_UNAVAILABLE: frozenset[FailureKind] = frozenset({"model_unavailable", "model_timeout", "store_unavailable"})
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a run ended: the answer, whose text is the reason when it failed, and the exit code for it."""
+
+    answer: Answer
+    code: int
+
+
+def ask(
+    context: typer.Context,
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="What you want to know.")],
+    collection: Annotated[list[str] | None, typer.Option(help="Search here alone; may be repeated.")] = None,
+    filter_: Annotated[
+        list[str] | None, typer.Option("--filter", metavar="KEY=VALUE", help="Metadata that must match.")
+    ] = None,
+    thread: Annotated[str | None, typer.Option(metavar="ID", help="Go on in this thread.")] = None,
+    temperature: Annotated[float | None, typer.Option(min=0, max=2, help="0 takes the likeliest words.")] = None,
+    max_tokens: Annotated[int | None, typer.Option(min=1, max=8192, help="Longest answer in tokens.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Makes a temperature above 0 repeatable.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")] = False,
+) -> None:
+    """Answer a question from the documents, with a citation for each sentence.
+
+    Exit code 0 also when the documents hold no answer, 4 when the model is not available, 1 when the run failed.
+
+    Example: groundwork ask 'Why did my pod restart? Last termination reason: OOMKilled'
+    """
+    from app.schema import RunRequest
+
+    request = RunRequest(
+        question=question,
+        collections=tuple(collection or ()),
+        filter=parse_filter(filter_ or []),
+        temperature=temperature,
+        max_tokens=max_tokens,
+        seed=seed,
+    )
+    stream = sys.stdout.isatty() and not as_json
+    on_token = output.write_text if stream else _ignore
+    ending = current(context).call(lambda client: run_question(client, thread, request, on_token))
+    if as_json:
+        output.write_json(ending.answer)
+    if ending.code != exits.DONE:
+        output.write_error(ending.answer.answer)
+    elif not as_json:
+        _print(ending.answer, streamed=stream)
+    raise typer.Exit(ending.code)
+
+
+async def run_question(
+    client: ApiClient, thread_id: str | None, request: RunRequest, on_token: Callable[[str], None]
+) -> Ending:
+    """Ask in a thread, a new one when None; cancelling the task cancels the run."""
+    from app.schema import ThreadCreate
+
+    if thread_id is None:
+        thread_id = (await client.create_thread(ThreadCreate())).thread_id
+    run = await client.start_run(thread_id, request)
+    answer: Answer | None = None
+    try:
+        async for event in client.events(run.run_id):
+            if event.type == "token":
+                on_token(event.text)
+            elif event.type == "answer_done":
+                answer = event.answer
+            elif event.type in ("run_failed", "run_cancelled"):
+                return _failed(event, answer)
+    except asyncio.CancelledError:
+        await client.cancel_run(run.run_id)
+        raise
+    if answer is None:
+        return _without_answer("The run ended without an answer; see the log of the API.", run.run_id, thread_id)
+    return Ending(answer, exits.DONE)
+
+
+def _failed(event: RunEvent, answer: Answer | None) -> Ending:
+    if event.type == "run_failed":
+        code = exits.UNAVAILABLE if event.kind in _UNAVAILABLE else exits.UNEXPECTED
+        if answer is not None and answer.status == "failed":
+            return Ending(answer, code)
+        ending = _without_answer(event.message, event.run_id, event.thread_id)
+        return Ending(ending.answer, code)
+    return _without_answer("The run was cancelled.", event.run_id, event.thread_id)
+
+
+def _without_answer(message: str, run_id: str, thread_id: str) -> Ending:
+    from agents.answer import Answer
+
+    return Ending(Answer(status="failed", answer=message, run_id=run_id, thread_id=thread_id), exits.UNEXPECTED)
+
+
+def _ignore(_: str) -> None:
+    return
+
+
+def _print(answer: Answer, *, streamed: bool) -> None:
+    # The streamed text has no citation numbers; below stands the answer as it was checked.
+    output.write_text("\n\n" if streamed else "")
+    if answer.status == "abstained" or not answer.claims:
+        output.write_text("" if streamed and not answer.abstention else f"{answer.answer}\n")
+    for claim in answer.claims:
+        numbers = "".join(f"[{number}]" for number in claim.citations)
+        output.write_text(f"{_MARKS[claim.verdict]} {' '.join(claim.text.split())} {numbers}".rstrip() + "\n")
+    for citation in answer.citations:
+        where = output.place(citation.page, citation.section)
+        output.write_text(
+            f"\n[{citation.number}] {citation.title}{f' ({where})' if where else ''}\n    {citation.source}\n"
+            f'    "{" ".join(citation.quote.split())}"\n'
+        )
+    output.write_error(f"\n{_timing(answer)}")
+
+
+def _timing(answer: Answer) -> str:
+    parts = [f"{answer.status} in {answer.timings_ms.total / 1000:.1f} s"]
+    if answer.timings_ms.ttft is not None:
+        parts.append(f"first token after {answer.timings_ms.ttft / 1000:.1f} s")
+    if answer.tokens_per_second is not None:
+        parts.append(f"{answer.tokens_per_second:.1f} tokens/s")
+    parts.append(f"thread {answer.thread_id}")
+    return ", ".join(parts)

@@ -1,0 +1,76 @@
+"""Exit codes, and what is said of an error: one sentence and a code (DESIGN 4.1)."""
+
+from __future__ import annotations
+
+import errno
+from typing import NamedTuple
+
+DONE = 0
+UNEXPECTED = 1
+USAGE = 2
+PARTIAL = 3
+UNAVAILABLE = 4
+INTERRUPTED = 130
+"""128 and the number of SIGINT, as shells expect it."""
+
+
+class Failure(NamedTuple):
+    """How a command ends that could not do its work."""
+
+    code: int
+    sentence: str
+
+
+def describe(error: BaseException) -> Failure | None:
+    """Code and sentence for an error that was foreseen; None for one that was not."""
+    if isinstance(error, BaseExceptionGroup):
+        return describe(error.exceptions[0])
+    if isinstance(error, OSError):
+        return _describe_os_error(error)
+    for kinds, code in _codes():
+        if isinstance(error, kinds):
+            return Failure(getattr(error, "exit_code", None) or code, str(error))
+    return None
+
+
+def _codes() -> list[tuple[tuple[type[Exception], ...], int]]:
+    # Imported when something failed: these modules load half a second of libraries.
+    from agents.errors import AgentError, ModelRefused
+    from app.errors import (
+        AppError,
+        HomeLocked,
+        HomeUnwritable,
+        ModelHashMismatch,
+        ModelPullFailed,
+        NotFound,
+        PortTaken,
+        ProcessFailed,
+        RequestInvalid,
+        SettingsInvalid,
+    )
+    from ingestion.errors import CollectionUnknown, IngestionError
+    from retrieval.errors import EmbeddingModelMismatch, RetrievalError
+
+    usage = (
+        SettingsInvalid,
+        ModelHashMismatch,
+        NotFound,
+        RequestInvalid,
+        CollectionUnknown,
+        EmbeddingModelMismatch,
+        ModelRefused,
+    )
+    unavailable = (HomeLocked, HomeUnwritable, ModelPullFailed, PortTaken, ProcessFailed, RetrievalError, AgentError)
+    return [(usage, USAGE), (unavailable, UNAVAILABLE), ((AppError, IngestionError), UNEXPECTED)]
+
+
+def _describe_os_error(error: OSError) -> Failure | None:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        return Failure(UNAVAILABLE, f"No space is left for {_file_of(error)}; free some, or choose another --home.")
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return Failure(UNAVAILABLE, f"Cannot write or read {_file_of(error)}: {error.strerror}; choose another --home.")
+    return None
+
+
+def _file_of(error: OSError) -> str:
+    return repr(error.filename) if error.filename else "the home folder"

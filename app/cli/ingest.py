@@ -1,0 +1,91 @@
+"""``groundwork ingest``: files, folders and globs into the store."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from app.cli import exits, output
+from app.cli.invocation import current
+from app.cli.progress import OnIngest, ingest_progress
+
+if TYPE_CHECKING:
+    from app.client import ApiClient
+    from app.schema import IngestRequest
+    from ingestion.types import IngestReport
+
+_POLL_SECONDS = 0.2
+
+
+def ingest(
+    context: typer.Context,
+    paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="Files, folders or globs.")],
+    collection: Annotated[str, typer.Option(help="Collection the documents belong to.")] = "default",
+    prune: Annotated[bool, typer.Option("--prune", help="Remove documents under PATH whose file is gone.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would happen and change nothing.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+) -> None:
+    """Read files, cut them into chunks and index them.
+
+    Unchanged files cost nothing. Exit code 3 when some files failed and the rest is in, 2 when no PATH exists.
+
+    Example: groundwork ingest handbook/ 'notes/*.md' --collection handbook --prune
+    """
+    from app.schema import IngestRequest
+
+    request = IngestRequest(
+        paths=tuple(_absolute(path) for path in paths), collection=collection, prune=prune, dry_run=dry_run
+    )
+    with ingest_progress() as show:
+        report = current(context).call(lambda client: run_ingest(client, request, show))
+    if as_json:
+        output.write_json(report)
+    else:
+        _print(report, dry_run=dry_run)
+    raise typer.Exit(exit_code(report))
+
+
+async def run_ingest(client: ApiClient, request: IngestRequest, on_progress: OnIngest) -> IngestReport:
+    """Report of an ingest that the API carries out.
+
+    Raises:
+        RequestInvalid: The ingest as a whole failed; the message says why.
+    """
+    from app.errors import RequestInvalid
+
+    job = await client.ingest(request)
+    while job.state in ("queued", "running"):
+        on_progress(job.progress)
+        await asyncio.sleep(_POLL_SECONDS)
+        job = await client.job(job.job_id)
+    on_progress(job.progress)
+    if job.report is None:
+        raise RequestInvalid(job.error or "The ingest failed and gave no reason; see the log of the API.")
+    return job.report
+
+
+def exit_code(report: IngestReport) -> int:
+    """0 all in, 3 some files failed, 2 nothing that was named exists."""
+    failed = [file for file in report.files if file.status == "failed"]
+    if not failed:
+        return exits.DONE
+    nothing_there = len(failed) == len(report.files) and all(file.reason == "not_found" for file in failed)
+    return exits.USAGE if nothing_there else exits.PARTIAL
+
+
+def _absolute(path: str) -> str:
+    """The path as the API, whose working folder is another, must see it. URLs and globs keep their form."""
+    return path if "://" in path else str(Path(path).expanduser().absolute())
+
+
+def _print(report: IngestReport, *, dry_run: bool) -> None:
+    for file in report.files:
+        if file.status == "failed":
+            output.write_error(f"{file.source}: {file.reason}: {file.detail}")
+    counts = ", ".join(f"{count} {status}" for status, count in report.totals.items() if count)
+    chunks = sum(file.chunks for file in report.files if file.status in ("indexed", "updated"))
+    prefix = "Would be: " if dry_run else ""
+    output.write_text(f"{prefix}{counts or 'no files'}; {chunks} new chunks; {report.seconds:.1f} s\n")
