@@ -1,0 +1,1 @@
+"""The model store: pinned models as data, where they come from, how they are checked."""
