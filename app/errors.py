@@ -14,8 +14,16 @@ AppError
 ├── RunActive          caller: the thread has a run that has not ended
 ├── TokenRefused       caller: the home's local token is missing or wrong
 ├── ApiUnreachable     infrastructure: the API does not answer
+├── ApiProblem         caller: the API answered with a problem document
 └── RequestInvalid     caller: the request cannot be carried out as written
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from app.schema import Problem
 
 
 class AppError(Exception):
@@ -97,3 +105,11 @@ class TokenRefused(AppError):
 
 class ApiUnreachable(AppError):
     """The API does not answer at its address."""
+
+
+class ApiProblem(AppError):
+    """The API refused a request or failed on it; ``problem`` is its own account."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.detail)
+        self.problem = problem

@@ -1,0 +1,227 @@
+"""The API as typed calls, for the command line and tests: over TCP, or a unix socket of an API in this process."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Container, Mapping, Sequence
+from contextlib import aclosing
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TypeVar
+
+import httpx
+from pydantic import BaseModel, ValidationError
+
+from agents.events import RunEvent, is_terminal
+from app.errors import ApiProblem, ApiUnreachable
+from app.schema import (
+    ChunkList,
+    CollectionList,
+    DocumentDeleted,
+    DocumentList,
+    DocumentText,
+    IngestRequest,
+    Job,
+    JobList,
+    Problem,
+    Readiness,
+    RunInfo,
+    RunRequest,
+    SearchRequest,
+    SearchResponse,
+    StatusReport,
+    ThreadCreate,
+    ThreadDetail,
+    ThreadInfo,
+    ThreadList,
+)
+from app.sse import parse_run_events
+from ingestion.types import DocumentRecord
+
+TOKEN_HEADER = "X-Groundwork-Token"
+
+_Body = TypeVar("_Body", bound=BaseModel)
+_Query = Mapping[str, str | int]
+
+_TIMEOUT = httpx.Timeout(60.0, connect=5.0)
+_REATTACH_SECONDS = (0.1, 0.2, 0.5, 1.0, 2.0, 4.0)
+"""Waits before a dropped event stream is taken up again; the API is lost when the last one has passed."""
+
+
+class ApiClient:
+    """A client of one API. An async context manager; all methods raise ``ApiProblem`` and ``ApiUnreachable``."""
+
+    def __init__(self, base_url: str, *, token: str | None = None, uds: Path | None = None) -> None:
+        self.base_url = base_url
+        transport = httpx.AsyncHTTPTransport(uds=str(uds)) if uds else None
+        headers = {TOKEN_HEADER: token} if token else {}
+        self._http = httpx.AsyncClient(
+            base_url=base_url, headers=headers, transport=transport, timeout=_TIMEOUT, trust_env=False
+        )
+
+    async def __aenter__(self) -> Self:
+        """Return the client itself."""
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Close the connections."""
+        await self._http.aclose()
+
+    async def readiness(self) -> Readiness:
+        """State of each part, also when not all are ready."""
+        request = self._http.build_request("GET", "/readyz")
+        response = await self._send(request, accept=(httpx.codes.SERVICE_UNAVAILABLE,))
+        return Readiness.model_validate_json(response.content)
+
+    async def status(self) -> StatusReport:
+        """Ledger and store, compared."""
+        return await self._get("/api/status", StatusReport)
+
+    async def documents(self, *, collection: str | None = None, status: str | None = None) -> DocumentList:
+        """Documents of the ledger, failed ones too."""
+        query = {name: value for name, value in (("collection", collection), ("status", status)) if value}
+        return await self._get("/api/documents", DocumentList, query)
+
+    async def document(self, document_id: str) -> DocumentRecord:
+        """One document of the ledger."""
+        return await self._get(f"/api/documents/{document_id}", DocumentRecord)
+
+    async def document_text(self, document_id: str) -> DocumentText:
+        """The stored text."""
+        return await self._get(f"/api/documents/{document_id}/text", DocumentText)
+
+    async def document_chunks(self, document_id: str) -> ChunkList:
+        """The chunks with their offsets into the stored text."""
+        return await self._get(f"/api/documents/{document_id}/chunks", ChunkList)
+
+    async def delete_document(self, document_id: str) -> DocumentDeleted:
+        """Delete a document and its chunks."""
+        return await self._call("DELETE", f"/api/documents/{document_id}", DocumentDeleted)
+
+    async def upload(self, files: Sequence[Path], *, collection: str = "default") -> Job:
+        """Send files and ingest them in the background."""
+        opened = [path.open("rb") for path in files]
+        try:
+            parts = [("files", (path.name, file)) for path, file in zip(files, opened, strict=True)]
+            form = {"collection": collection}
+            request = self._http.build_request("POST", "/api/documents", files=parts, data=form)
+            response = await self._send(request)
+        finally:
+            for file in opened:
+                file.close()
+        return Job.model_validate_json(response.content)
+
+    async def ingest(self, request: IngestRequest) -> Job:
+        """Ingest paths of the API's machine in the background; needs the local token."""
+        return await self._post("/api/ingestions", Job, request)
+
+    async def job(self, job_id: str) -> Job:
+        """A background ingest as it stands."""
+        return await self._get(f"/api/jobs/{job_id}", Job)
+
+    async def jobs(self) -> JobList:
+        """Background ingests since the API started, newest first."""
+        return await self._get("/api/jobs", JobList)
+
+    async def collections(self) -> CollectionList:
+        """Collections with their sizes."""
+        return await self._get("/api/collections", CollectionList)
+
+    async def search(self, request: SearchRequest) -> SearchResponse:
+        """Hits without an answer."""
+        return await self._post("/api/search", SearchResponse, request)
+
+    async def create_thread(self, request: ThreadCreate) -> ThreadInfo:
+        """A new thread."""
+        return await self._post("/api/threads", ThreadInfo, request)
+
+    async def threads(self) -> ThreadList:
+        """Threads, latest activity first."""
+        return await self._get("/api/threads", ThreadList)
+
+    async def thread(self, thread_id: str) -> ThreadDetail:
+        """A thread with its runs."""
+        return await self._get(f"/api/threads/{thread_id}", ThreadDetail)
+
+    async def delete_thread(self, thread_id: str) -> None:
+        """Delete a thread with its runs."""
+        await self._send(self._http.build_request("DELETE", f"/api/threads/{thread_id}"))
+
+    async def start_run(self, thread_id: str, request: RunRequest) -> RunInfo:
+        """Ask in a thread; returns at once."""
+        return await self._post(f"/api/threads/{thread_id}/runs", RunInfo, request)
+
+    async def run(self, run_id: str) -> RunInfo:
+        """A run as it stands."""
+        return await self._get(f"/api/runs/{run_id}", RunInfo)
+
+    async def cancel_run(self, run_id: str) -> RunInfo:
+        """Stop a run; returns how it ended."""
+        return await self._call("POST", f"/api/runs/{run_id}/cancel", RunInfo)
+
+    async def events(self, run_id: str, *, after: int = 0) -> AsyncGenerator[RunEvent]:
+        """Events of a run from number ``after + 1`` to its terminal one.
+
+        A dropped connection is taken up again where it broke; no event is missing and none comes twice.
+        """
+        attempt = 0
+        while True:
+            try:
+                async with aclosing(self._attach(run_id, after)) as events:
+                    async for event in events:
+                        attempt, after = 0, event.seq
+                        yield event
+                        if is_terminal(event):
+                            return
+            except httpx.TransportError as error:
+                if attempt == len(_REATTACH_SECONDS):
+                    raise self._unreachable() from error
+            if attempt == len(_REATTACH_SECONDS):
+                raise self._unreachable()
+            await asyncio.sleep(_REATTACH_SECONDS[attempt])
+            attempt += 1
+
+    async def _attach(self, run_id: str, after: int) -> AsyncGenerator[RunEvent]:
+        async with self._http.stream("GET", f"/api/runs/{run_id}/events", params={"after": after}) as response:
+            if response.is_error:
+                await response.aread()
+                raise _problem(response)
+            async for event in parse_run_events(response.aiter_bytes()):
+                yield event
+
+    async def _get(self, path: str, body: type[_Body], query: _Query | None = None) -> _Body:
+        response = await self._send(self._http.build_request("GET", path, params=query))
+        return body.model_validate_json(response.content)
+
+    async def _post(self, path: str, body: type[_Body], request: BaseModel) -> _Body:
+        sent = self._http.build_request("POST", path, json=request.model_dump(mode="json"))
+        response = await self._send(sent)
+        return body.model_validate_json(response.content)
+
+    async def _call(self, method: str, path: str, body: type[_Body]) -> _Body:
+        response = await self._send(self._http.build_request(method, path))
+        return body.model_validate_json(response.content)
+
+    async def _send(self, request: httpx.Request, *, accept: Container[int] = ()) -> httpx.Response:
+        try:
+            response = await self._http.send(request)
+        except httpx.TransportError as error:
+            raise self._unreachable() from error
+        if response.is_error and response.status_code not in accept:
+            raise _problem(response)
+        return response
+
+    def _unreachable(self) -> ApiUnreachable:
+        return ApiUnreachable(f"The API at {self.base_url} does not answer; start it with `groundwork up`.")
+
+
+def _problem(response: httpx.Response) -> ApiProblem:
+    try:
+        return ApiProblem(Problem.model_validate_json(response.content))
+    except ValidationError:
+        detail = f"The API answered with status {response.status_code} and no reason; see its log."
+        return ApiProblem(
+            Problem(title=response.reason_phrase, status=response.status_code, detail=detail, code="http_error")
+        )
