@@ -8,10 +8,10 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from platformdirs import user_data_path
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
 
 from agents.settings import AnswerSettings, ModelSettings
 from app.errors import SettingsInvalid
@@ -27,6 +27,11 @@ API_URL_VARIABLE = "GROUNDWORK_API_URL"
 CONFIG_NAME = "groundwork.toml"
 
 
+def _split_commas(value: object) -> object:
+    """A list from the environment is written with commas."""
+    return tuple(part.strip() for part in value.split(",")) if isinstance(value, str) else value
+
+
 class ServerSettings(BaseModel):
     """Where API and UI listen."""
 
@@ -40,8 +45,8 @@ class ServerSettings(BaseModel):
     """Address the chat UI binds to."""
     ui_port: int = Field(default=8501, ge=0, le=65535)
     """Port of the chat UI."""
-    allowed_hosts: tuple[str, ...] = ("127.0.0.1", "localhost", "[::1]")
-    """Host headers that the API accepts; ``*`` accepts all."""
+    allowed_hosts: Annotated[tuple[str, ...], BeforeValidator(_split_commas)] = ("127.0.0.1", "localhost", "[::1]")
+    """Host headers that the API accepts; ``*`` accepts all. With commas between them in the environment."""
     max_upload_bytes: int = Field(default=100 * 1024 * 1024, gt=0)
     """Larger uploads are refused with 413."""
 
@@ -121,6 +126,9 @@ def load_settings(environ: Mapping[str, str], *, config: Path | None = None) -> 
     for name, value in environ.items():
         if name.startswith(PREFIX) and name not in (HOME_VARIABLE, CONFIG_VARIABLE, API_URL_VARIABLE):
             section, field = _split_name(name)
+            if not value:
+                # Compose files pass variables on that nobody has set.
+                continue
             values.setdefault(section, {})[field] = value
             origin[f"{section}.{field}"] = name
             origin.setdefault(section, name)
