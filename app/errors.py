@@ -8,6 +8,7 @@ AppError
 ├── ModelHashMismatch  operator: a model file is not the one that was pinned
 ├── PortTaken          operator: a port is in use or may not be bound
 ├── ProcessFailed      infrastructure: a child process does not start or does not stay up
+├── JobFailed          infrastructure: a background ingest failed as a whole
 ├── DatabaseUnavailable  infrastructure: the database cannot be opened or reached
 ├── NotFound           caller: nothing of that id exists
 │   ├── ThreadUnknown, RunUnknown, DocumentUnknown, JobUnknown, ModelUnknown
@@ -69,6 +70,10 @@ class NotFound(AppError):
 
 class RequestInvalid(AppError):
     """The request cannot be carried out as written."""
+
+
+class JobFailed(AppError):
+    """A background ingest failed as a whole; the message is its error."""
 
 
 class DatabaseUnavailable(AppError):

@@ -24,6 +24,9 @@ HOME_VARIABLE = "GROUNDWORK_HOME"
 CONFIG_VARIABLE = "GROUNDWORK_CONFIG"
 API_URL_VARIABLE = "GROUNDWORK_API_URL"
 """Where the chat UI finds the API; set by whoever starts the UI, no setting of the platform."""
+_NOT_SETTINGS = (HOME_VARIABLE, CONFIG_VARIABLE, API_URL_VARIABLE)
+_TEST_PREFIX = "GROUNDWORK_TEST_"
+"""Variables of the test suite; they say nothing to the platform."""
 CONFIG_NAME = "groundwork.toml"
 
 
@@ -124,7 +127,7 @@ def load_settings(environ: Mapping[str, str], *, config: Path | None = None) -> 
     values = _read_file(path) if path else {}
     origin = {section: str(path) for section in values}
     for name, value in environ.items():
-        if name.startswith(PREFIX) and name not in (HOME_VARIABLE, CONFIG_VARIABLE, API_URL_VARIABLE):
+        if name.startswith(PREFIX) and not name.startswith(_TEST_PREFIX) and name not in _NOT_SETTINGS:
             section, field = _split_name(name)
             if not value:
                 # Compose files pass variables on that nobody has set.

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Callable
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from app.cli import exits, output
-from app.cli.invocation import current, parse_filter
+from app.cli.invocation import current, parse_filter, parse_request
 
 if TYPE_CHECKING:
     from agents.answer import Answer, Verdict
@@ -52,7 +53,8 @@ def ask(
     """
     from app.schema import RunRequest
 
-    request = RunRequest(
+    request = parse_request(
+        RunRequest,
         question=question,
         collections=tuple(collection or ()),
         filter=parse_filter(filter_ or []),
@@ -83,13 +85,14 @@ async def run_question(
     run = await client.start_run(thread_id, request)
     answer: Answer | None = None
     try:
-        async for event in client.events(run.run_id):
-            if event.type == "token":
-                on_token(event.text)
-            elif event.type == "answer_done":
-                answer = event.answer
-            elif event.type in ("run_failed", "run_cancelled"):
-                return _failed(event, answer)
+        async with aclosing(client.events(run.run_id)) as events:
+            async for event in events:
+                if event.type == "token":
+                    on_token(event.text)
+                elif event.type == "answer_done":
+                    answer = event.answer
+                elif event.type in ("run_failed", "run_cancelled"):
+                    return _failed(event, answer)
     except asyncio.CancelledError:
         await client.cancel_run(run.run_id)
         raise

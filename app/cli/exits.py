@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import errno
-from typing import NamedTuple
+from http import HTTPStatus
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+if TYPE_CHECKING:
+    from app.errors import ApiProblem
 
 DONE = 0
 UNEXPECTED = 1
@@ -24,22 +28,35 @@ class Failure(NamedTuple):
 def describe(error: BaseException) -> Failure | None:
     """Code and sentence for an error that was foreseen; None for one that was not."""
     if isinstance(error, BaseExceptionGroup):
-        return describe(error.exceptions[0])
+        return describe(cast("BaseExceptionGroup[BaseException]", error).exceptions[0])
     if isinstance(error, OSError):
         return _describe_os_error(error)
+    from app.errors import ApiProblem
+
+    if isinstance(error, ApiProblem):
+        return Failure(_code_of_problem(error), str(error))
     for kinds, code in _codes():
         if isinstance(error, kinds):
             return Failure(getattr(error, "exit_code", None) or code, str(error))
     return None
 
 
+def _code_of_problem(error: ApiProblem) -> int:
+    if error.problem.status < HTTPStatus.INTERNAL_SERVER_ERROR:
+        return USAGE
+    return UNEXPECTED if error.problem.code in ("internal_error", "http_error") else UNAVAILABLE
+
+
 def _codes() -> list[tuple[tuple[type[Exception], ...], int]]:
     # Imported when something failed: these modules load half a second of libraries.
     from agents.errors import AgentError, ModelRefused
     from app.errors import (
+        ApiUnreachable,
         AppError,
+        DatabaseUnavailable,
         HomeLocked,
         HomeUnwritable,
+        JobFailed,
         ModelHashMismatch,
         ModelPullFailed,
         NotFound,
@@ -60,7 +77,18 @@ def _codes() -> list[tuple[tuple[type[Exception], ...], int]]:
         EmbeddingModelMismatch,
         ModelRefused,
     )
-    unavailable = (HomeLocked, HomeUnwritable, ModelPullFailed, PortTaken, ProcessFailed, RetrievalError, AgentError)
+    unavailable = (
+        ApiUnreachable,
+        DatabaseUnavailable,
+        HomeLocked,
+        HomeUnwritable,
+        JobFailed,
+        ModelPullFailed,
+        PortTaken,
+        ProcessFailed,
+        RetrievalError,
+        AgentError,
+    )
     return [(usage, USAGE), (unavailable, UNAVAILABLE), ((AppError, IngestionError), UNEXPECTED)]
 
 

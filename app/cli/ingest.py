@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from app.cli import exits, output
-from app.cli.invocation import current
+from app.cli.invocation import current, parse_request
 from app.cli.progress import OnIngest, ingest_progress
 
 if TYPE_CHECKING:
@@ -36,8 +36,12 @@ def ingest(
     """
     from app.schema import IngestRequest
 
-    request = IngestRequest(
-        paths=tuple(_absolute(path) for path in paths), collection=collection, prune=prune, dry_run=dry_run
+    request = parse_request(
+        IngestRequest,
+        paths=tuple(_absolute(path) for path in paths),
+        collection=collection,
+        prune=prune,
+        dry_run=dry_run,
     )
     with ingest_progress() as show:
         report = current(context).call(lambda client: run_ingest(client, request, show))
@@ -52,9 +56,9 @@ async def run_ingest(client: ApiClient, request: IngestRequest, on_progress: OnI
     """Report of an ingest that the API carries out.
 
     Raises:
-        RequestInvalid: The ingest as a whole failed; the message says why.
+        JobFailed: The ingest as a whole failed; the message says why.
     """
-    from app.errors import RequestInvalid
+    from app.errors import JobFailed
 
     job = await client.ingest(request)
     while job.state in ("queued", "running"):
@@ -63,7 +67,7 @@ async def run_ingest(client: ApiClient, request: IngestRequest, on_progress: OnI
         job = await client.job(job.job_id)
     on_progress(job.progress)
     if job.report is None:
-        raise RequestInvalid(job.error or "The ingest failed and gave no reason; see the log of the API.")
+        raise JobFailed(job.error or "The ingest failed and gave no reason; see the log of the API.")
     return job.report
 
 

@@ -12,10 +12,13 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 import typer
 
 if TYPE_CHECKING:
+    from pydantic import BaseModel
+
     from app.client import ApiClient
     from app.settings import Settings
 
 T = TypeVar("T")
+Body = TypeVar("Body", bound="BaseModel")
 Connect: TypeAlias = "Callable[[Settings], AbstractAsyncContextManager[ApiClient]]"
 """Opens a client of the API that serves this home."""
 
@@ -57,6 +60,21 @@ class Invocation:
 def current(context: typer.Context) -> Invocation:
     """The call that a command belongs to."""
     return context.ensure_object(Invocation)
+
+
+def parse_request(kind: type[Body], **fields: object) -> Body:
+    """The request body of these fields.
+
+    Raises:
+        typer.BadParameter: A field does not fit; names the field.
+    """
+    from pydantic import ValidationError
+
+    try:
+        return kind.model_validate(fields)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise typer.BadParameter(f"{first['loc'][0]}: {first['msg']}.") from error
 
 
 def parse_filter(pairs: list[str]) -> dict[str, str | int | float | bool]:

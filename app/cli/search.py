@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from app.cli import output
-from app.cli.invocation import current, parse_filter
+from app.cli.invocation import current, parse_filter, parse_request
 
 if TYPE_CHECKING:
     from app.schema import SearchHit, SearchResponse
@@ -32,8 +32,12 @@ def search(
     """
     from app.schema import SearchRequest
 
-    request = SearchRequest(
-        query=query, collections=tuple(collection or ()), filter=parse_filter(filter_ or []), limit=limit
+    request = parse_request(
+        SearchRequest,
+        query=query,
+        collections=tuple(collection or ()),
+        filter=parse_filter(filter_ or []),
+        limit=limit,
     )
     response = current(context).call(lambda client: client.search(request))
     if as_json:

@@ -1,0 +1,52 @@
+# Needs make and Python 3.11 or 3.12, nothing else. `make up` is all it takes to try Groundwork.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || echo python3)
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+TEST_HOME := $(or $(GROUNDWORK_TEST_HOME),$(HOME)/.cache/groundwork-test)
+
+# Our packages have plain names (app, agents, tools); this folder must win over anything installed under them.
+export PYTHONPATH := $(CURDIR)
+
+.PHONY: help install up test lint settings clean
+
+help:
+	@echo 'make up        install, then start everything: models, API and chat'
+	@echo 'make install   make $(VENV) with the pinned dependencies'
+	@echo 'make test      install, fetch the models for tests, run all tests; ARGS="tests/app -k cli" runs some'
+	@echo 'make lint      style, types and layers'
+	@echo 'make settings  write .env.example and the table of docs/configuration.md anew'
+	@echo 'make clean     remove $(VENV), caches and reports; data and models stay'
+
+install: $(STAMP)
+
+$(STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt 'pip>=25.1'
+	$(BIN)/python -m pip install --constraint constraints.txt --group dev --editable .
+	touch $@
+
+up: install
+	@exec $(BIN)/python -m app up $(ARGS)
+
+test: install
+	$(BIN)/python -m app --home '$(TEST_HOME)' models pull
+	GROUNDWORK_TEST_HOME='$(TEST_HOME)' $(BIN)/python -m pytest $(ARGS)
+
+lint: install
+	$(BIN)/python -m ruff check .
+	$(BIN)/python -m ruff format --check .
+	$(BIN)/python -m pyright
+	$(BIN)/lint-imports --no-cache
+
+settings: install
+	$(BIN)/python -m app.settings_reference
+
+clean:
+	rm -rf $(VENV) build dist reports .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
