@@ -10,23 +10,24 @@ import argparse
 import io
 import zipfile
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 from docx import Document
 from docx.enum.style import WD_STYLE_TYPE
 from docx.shared import Pt
 from markdown_it import MarkdownIt
+from markdown_it.tree import SyntaxTreeNode
 from reportlab.lib.colors import HexColor
 from reportlab.lib.enums import TA_LEFT
 from reportlab.lib.pagesizes import A4
 from reportlab.lib.styles import ParagraphStyle
 from reportlab.lib.units import mm
-from reportlab.platypus import Paragraph, Preformatted, SimpleDocTemplate, Spacer, Table
+from reportlab.platypus import Flowable, Paragraph, Preformatted, SimpleDocTemplate, Spacer, Table
 
 if TYPE_CHECKING:
-    from markdown_it.token import Token
+    from docx.styles.style import ParagraphStyle as ParagraphStyleOfWord
     from reportlab.pdfgen.canvas import Canvas
 
 SAMPLES = Path(__file__).resolve().parent
@@ -40,7 +41,8 @@ TARGETS = {
     "cost-note-2026-q3": "planning/cost-note-2026-q3.docx",
     "cluster-upgrade": "runbooks/cluster-upgrade.docx",
 }
-FIXED_TIME = datetime(2026, 11, 1, 9, 0, 0)
+BULLET = "•"
+FIXED_TIME = datetime(2026, 11, 1, 9, tzinfo=UTC)
 ZIP_TIME = (2026, 11, 1, 9, 0, 0)
 
 
@@ -76,52 +78,34 @@ def build(folder: Path) -> list[Path]:
 
 def read_parts(markdown: str) -> list[Part]:
     """The parts of a source in order; list items are numbered as in the text."""
-    tokens = MarkdownIt("commonmark").enable("table").parse(markdown)
-    parts: list[Part] = []
-    markers: list[str] = []
-    rows: list[tuple[str, ...]] = []
-    cells: list[str] = []
-    for index, token in enumerate(tokens):
-        match token.type:
-            case "fence":
-                parts.append(Part("code", token.content.rstrip("\n")))
-            case "bullet_list_open":
-                markers.append("bullet")
-            case "ordered_list_open":
-                markers.append("number")
-            case "bullet_list_close" | "ordered_list_close":
-                markers.pop()
-            case "table_open":
-                rows = []
-            case "tr_open":
-                cells = []
-            case "tr_close":
-                rows.append(tuple(cells))
-            case "table_close":
-                parts.append(Part("table", rows=tuple(rows)))
-            case "inline":
-                opener = tokens[index - 1]
-                if opener.type in ("th_open", "td_open"):
-                    cells.append(_plain(token))
-                elif opener.type == "heading_open":
-                    parts.append(Part("heading", _plain(token), level=int(opener.tag[1])))
-                elif markers:
-                    parts.append(Part("item", _plain(token), marker=_marker(markers[-1], tokens[:index])))
-                else:
-                    parts.append(Part("paragraph", _plain(token)))
-            case _:
-                pass
-    return parts
+    tree = SyntaxTreeNode(MarkdownIt("commonmark").enable("table").parse(markdown))
+    return [part for node in tree.children for part in _parts(node)]
 
 
-def _marker(kind: str, before: list[Token]) -> str:
-    item = next(token for token in reversed(before) if token.type == "list_item_open")
-    return f"{item.info}." if kind == "number" else "•"
+def _parts(node: SyntaxTreeNode) -> list[Part]:
+    match node.type:
+        case "heading":
+            return [Part("heading", _plain(node), level=int(node.tag[1]))]
+        case "fence":
+            return [Part("code", node.content.rstrip("\n"))]
+        case "bullet_list":
+            return [Part("item", _plain(item), marker=BULLET) for item in node.children]
+        case "ordered_list":
+            return [Part("item", _plain(item), marker=f"{item.info}.") for item in node.children]
+        case "table":
+            return [Part("table", rows=tuple(_row(row) for section in node.children for row in section.children))]
+        case _:
+            return [Part("paragraph", _plain(node))]
 
 
-def _plain(token: Token) -> str:
-    children = token.children or []
-    return "".join(" " if child.type == "softbreak" else child.content for child in children)
+def _row(node: SyntaxTreeNode) -> tuple[str, ...]:
+    return tuple(_plain(cell) for cell in node.children)
+
+
+def _plain(node: SyntaxTreeNode) -> str:
+    if node.type in ("text", "code_inline"):
+        return node.content
+    return " " if node.type == "softbreak" else "".join(_plain(child) for child in node.children)
 
 
 def to_pdf(parts: list[Part]) -> bytes:
@@ -133,7 +117,7 @@ def to_pdf(parts: list[Part]) -> bytes:
         "code", fontName="Courier", fontSize=8, leading=10.5, spaceBefore=2, spaceAfter=8, leftIndent=8
     )
     sizes = {1: 18, 2: 13, 3: 11}
-    story: list[object] = []
+    story: list[Flowable] = []
     for part in parts:
         match part.kind:
             case "heading":
@@ -223,7 +207,7 @@ def to_docx(parts: list[Part]) -> bytes:
     properties.title = parts[0].text
     properties.author = properties.last_modified_by = "Halvorn Parcels"
     properties.created = properties.modified = FIXED_TIME
-    style = document.styles.add_style("Code", WD_STYLE_TYPE.PARAGRAPH)
+    style = cast("ParagraphStyleOfWord", document.styles.add_style("Code", WD_STYLE_TYPE.PARAGRAPH))
     style.font.name = "Courier New"
     style.font.size = Pt(9)
     for part in parts:
@@ -233,7 +217,10 @@ def to_docx(parts: list[Part]) -> bytes:
             case "paragraph":
                 document.add_paragraph(part.text)
             case "item":
-                document.add_paragraph(part.text, style="List Bullet" if part.marker == "•" else "List Number")
+                # Word numbers the lists of one style through the whole document, so numbers are written out.
+                bullet = part.marker == BULLET
+                text = part.text if bullet else f"{part.marker} {part.text}"
+                document.add_paragraph(text, style="List Bullet" if bullet else "List Paragraph")
             case "code":
                 document.add_paragraph(part.text, style="Code")
             case "table":

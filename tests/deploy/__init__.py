@@ -1,0 +1,1 @@
+"""Tests of compose file, image and profiles."""

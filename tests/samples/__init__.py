@@ -1,0 +1,1 @@
+"""Tests of the sample handbook and its questions."""
