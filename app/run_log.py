@@ -111,10 +111,7 @@ class RunLog:
     async def _last_seq(self, run_id: str) -> int:
         query = sa.select(sa.func.max(run_events.c.seq)).where(run_events.c.run_id == run_id)
         async with self.engine.connect() as connection:
-            last = await connection.scalar(
-                sa.select(sa.func.max(run_events.c.seq)).where(run_events.c.run_id == run_id)
-            )
-        return last or 0
+            return await connection.scalar(query) or 0
 
     async def _active(self, thread_id: str) -> bool:
         query = sa.select(runs.c.run_id).where(runs.c.thread_id == thread_id, runs.c.state == "running")

@@ -9,7 +9,6 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from agents.answer import Answer
 from ingestion.types import DocumentRecord, IngestProgress, IngestReport
 
-
 Text: TypeAlias = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=8000)]
 """What a person asks: never blank."""
 
@@ -249,6 +248,12 @@ class ThreadDetail(BaseModel):
 
     thread: ThreadInfo
     runs: list[RunInfo]
+
+
+class Health(BaseModel):
+    """The process answers."""
+
+    status: Literal["ok"] = "ok"
 
 
 class Readiness(BaseModel):

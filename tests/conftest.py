@@ -1,0 +1,96 @@
+"""What holds for every test: no network but loopback, no settings of the person who runs them."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Generator
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.settings import Settings
+
+ROOT = Path(__file__).parents[1]
+
+# Read once, before the guard below takes the variables away.
+_DATA = Path(os.environ.get("GROUNDWORK_TEST_DATA") or ROOT.parent / "shared" / "data")
+_MODEL_HOME = os.environ.get("GROUNDWORK_TEST_HOME") or os.environ.get("GROUNDWORK_HOME")
+_STRICT = bool(os.environ.get("CI")) and os.environ.get("GROUNDWORK_TEST_STRICT") == "1"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """In the pipeline a part that is missing is a failure: a test that was skipped there proves nothing."""
+    report = yield
+    if _STRICT and report.skipped and not hasattr(report, "wasxfail"):
+        report.outcome = "failed"
+        report.longrepr = f"Skipped where nothing may be skipped: {report.longreprtext}"
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """The same for a whole module."""
+    report = yield
+    if _STRICT and report.skipped:
+        report.outcome = "failed"
+        report.longrepr = f"Skipped where nothing may be skipped: {report.longreprtext}"
+    return report
+
+
+@pytest.fixture(autouse=True)
+def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No setting of the person who runs the tests reaches them."""
+    for name in list(os.environ):
+        if name.startswith("GROUNDWORK_"):
+            monkeypatch.delenv(name)
+
+
+@pytest.fixture(autouse=True)
+def loopback_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A connection that leaves this machine is an error of the test."""
+    connect, connect_ex = socket.socket.connect, socket.socket.connect_ex
+
+    def guarded_connect(self: socket.socket, address: Any) -> None:  # the socket module's own type
+        _require_loopback(self, address)
+        connect(self, address)
+
+    def guarded_connect_ex(self: socket.socket, address: Any) -> int:  # the socket module's own type
+        _require_loopback(self, address)
+        return connect_ex(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", guarded_connect)
+    monkeypatch.setattr(socket.socket, "connect_ex", guarded_connect_ex)
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    """Defaults with a home of their own."""
+    return Settings(home_path=tmp_path / "home")
+
+
+@pytest.fixture(scope="session")
+def data_folder() -> Path:
+    """Folder of the evaluation data; ``GROUNDWORK_TEST_DATA`` or ``../shared/data``."""
+    if not _DATA.is_dir():
+        pytest.skip(f"no evaluation data at {_DATA}; set GROUNDWORK_TEST_DATA")
+    return _DATA
+
+
+@pytest.fixture(scope="session")
+def model_home() -> Path:
+    """A home whose model store is filled; ``GROUNDWORK_TEST_HOME`` or ``GROUNDWORK_HOME``."""
+    if not _MODEL_HOME or not (Path(_MODEL_HOME) / "models").is_dir():
+        pytest.skip("no home with models; run `groundwork models pull` and set GROUNDWORK_TEST_HOME to its home")
+    return Path(_MODEL_HOME)
+
+
+def _require_loopback(connection: socket.socket, address: Any) -> None:  # the socket module's own type
+    if connection.family not in (socket.AF_INET, socket.AF_INET6):
+        return
+    host = str(address[0])
+    if host != "localhost" and not ip_address(host.partition("%")[0]).is_loopback:
+        pytest.fail(f"a test tried to leave this machine: {address!r}")

@@ -1,0 +1,1 @@
+"""One suite a seam, run over every implementation."""

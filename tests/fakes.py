@@ -1,0 +1,63 @@
+"""Small real objects that tests use in place of large ones."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from datetime import UTC, datetime
+
+from agents.answer import Answer, Usage
+from agents.events import AnswerDone, RunEvent, RunFinished, RunStarted, Token
+from agents.request import AnswerRequest
+
+
+class ScriptedAnswers:
+    """Answers every question with the same words, one token each; can be held before a token, can break off."""
+
+    def __init__(self, words: Sequence[str] = ("one ", "two ", "three"), *, error: Exception | None = None) -> None:
+        self.words = tuple(words)
+        self.requests: list[AnswerRequest] = []
+        self.stopped: list[str] = []
+        """Runs whose generator was closed or cancelled before its end."""
+        self.hold_before: int | None = None
+        """Number of the word that waits for ``release``."""
+        self.held = asyncio.Event()
+        self.release = asyncio.Event()
+        self._error = error
+
+    async def run(self, request: AnswerRequest) -> AsyncGenerator[RunEvent]:
+        """Events of one run."""
+        self.requests.append(request)
+        seq = 0
+
+        def common() -> tuple[str, str, int, datetime]:
+            nonlocal seq
+            seq += 1
+            return request.run_id, request.thread_id, seq, datetime.now(UTC)
+
+        ended = False
+        try:
+            run_id, thread_id, number, at = common()
+            yield RunStarted(
+                run_id=run_id, thread_id=thread_id, seq=number, at=at, question=request.question, model="scripted"
+            )
+            for position, word in enumerate(self.words):
+                if position == self.hold_before:
+                    self.held.set()
+                    await self.release.wait()
+                run_id, thread_id, number, at = common()
+                yield Token(run_id=run_id, thread_id=thread_id, seq=number, at=at, text=word)
+            if self._error is not None:
+                raise self._error
+            run_id, thread_id, number, at = common()
+            usage = Usage(prompt_tokens=7, completion_tokens=len(self.words))
+            answer = Answer(
+                status="answered", answer="".join(self.words), usage=usage, run_id=run_id, thread_id=thread_id
+            )
+            yield AnswerDone(run_id=run_id, thread_id=thread_id, seq=number, at=at, answer=answer, usage=usage)
+            run_id, thread_id, number, at = common()
+            ended = True
+            yield RunFinished(run_id=run_id, thread_id=thread_id, seq=number, at=at, status="answered")
+        finally:
+            if not ended:
+                self.stopped.append(request.run_id)
