@@ -10,14 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import SecretStr
 
-from app.settings import Settings
+from app.settings import DatabaseSettings, Settings
 
 ROOT = Path(__file__).parents[1]
 
 # Read once, before the guard below takes the variables away.
 _DATA = Path(os.environ.get("GROUNDWORK_TEST_DATA") or ROOT.parent / "shared" / "data")
 _MODEL_HOME = os.environ.get("GROUNDWORK_TEST_HOME") or os.environ.get("GROUNDWORK_HOME")
+_POSTGRES = os.environ.get("GROUNDWORK_TEST_POSTGRES")
 _STRICT = bool(os.environ.get("CI")) and os.environ.get("GROUNDWORK_TEST_STRICT") == "1"
 
 
@@ -70,6 +72,17 @@ def loopback_only(monkeypatch: pytest.MonkeyPatch) -> None:
 def settings(tmp_path: Path) -> Settings:
     """Defaults with a home of their own."""
     return Settings(home_path=tmp_path / "home")
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.integration)])
+def database_settings(request: pytest.FixtureRequest, settings: Settings) -> Settings:
+    """Settings with the home's SQLite file, then with the empty database of ``GROUNDWORK_TEST_POSTGRES``."""
+    settings.home_path.mkdir(exist_ok=True)
+    if request.param == "sqlite":
+        return settings
+    if not _POSTGRES:
+        pytest.skip("no PostgreSQL; set GROUNDWORK_TEST_POSTGRES to the postgresql+asyncpg:// URL of a test database")
+    return settings.model_copy(update={"database": DatabaseSettings(url=SecretStr(_POSTGRES))})
 
 
 @pytest.fixture(scope="session")

@@ -18,11 +18,11 @@ from app.settings import DatabaseSettings, Settings
 
 @pytest.fixture(autouse=True)
 def home_folder(settings: Settings) -> None:
-    settings.home_path.mkdir()
+    settings.home_path.mkdir(exist_ok=True)
 
 
-async def test_migrations_make_exactly_the_tables_that_queries_use(settings: Settings) -> None:
-    async with open_database(settings) as engine, engine.connect() as connection:
+async def test_migrations_make_exactly_the_tables_that_queries_use(database_settings: Settings) -> None:
+    async with open_database(database_settings) as engine, engine.connect() as connection:
         differences = await connection.run_sync(
             lambda sync: compare_metadata(
                 MigrationContext.configure(sync, opts={"include_name": _is_ours}), tables.METADATA

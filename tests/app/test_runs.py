@@ -22,9 +22,8 @@ _WAIT_SECONDS = 10
 
 
 @pytest.fixture
-async def engine(settings: Settings) -> AsyncGenerator[AsyncEngine]:
-    settings.home_path.mkdir()
-    async with open_database(settings) as engine:
+async def engine(database_settings: Settings) -> AsyncGenerator[AsyncEngine]:
+    async with open_database(database_settings) as engine:
         yield engine
 
 
