@@ -1,0 +1,161 @@
+"""When no answer is better than any: decided from the evidence before the model, and from the proof after it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agents.answer import Abstention, NearestPassage
+from agents.citations import ProvedAnswer
+from agents.draught import NOT_FOUND
+from agents.prompting import fill_prompt
+from agents.proof.evidence import Evidence, content
+from agents.proof.tokens import Token, tokenise
+from agents.proof.windows import found_in
+from retrieval.types import Hit, SearchFilter
+
+MIN_COSINE = 0.30
+"""Best cosine below which nothing found is about the question."""
+MIN_COVERAGE = 0.45
+"""Least share of the question's telling words that the passages hold."""
+SURE_COSINE = 0.62
+"""Best cosine from which on words that are missing do not count."""
+NEAREST_SHOWN = 3
+_REFUSAL = re.compile(
+    r"\b(?:passages?|documents?|documentation|context|texts?|sources?|information|excerpts?)\b[^.]{0,60}?"
+    r"\b(?:do(?:es)?\s+not|don['’]t|doesn['’]t|no|not|lacks?|cannot|can['’]t)\b[^.]{0,40}?"
+    r"\b(?:mention(?:ed)?|contain(?:ed)?|provided?|specif(?:y|ied)|answer(?:ed)?|include[ds]?|say|stated?|discuss(?:ed)?|"
+    r"information|found|describe[ds]?|cover(?:ed)?|given)\b|\bi (?:do not|don['’]t) (?:know|have)\b|\bnot_found\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceSignals:
+    """What the passages have of a question; all of it is cheap and known before the model is asked."""
+
+    top_cosine: float | None
+    """None when the dense leg returned nothing."""
+    coverage: float
+    """Share in [0, 1] of the question's words, rare ones weighing more, that stand in the passages."""
+    missing: tuple[str, ...]
+    """Names and identifiers of the question that stand in no passage."""
+    names: int
+    """Names and identifiers in the question."""
+
+
+def evidence_signals(question: str, hits: Sequence[Hit], evidence: Evidence) -> EvidenceSignals:
+    """How far the passages speak of what the question names."""
+    words = list({token.key: token for token in content(tokenise(question)) if token.kind != "figure"}.values())
+    keys = _all_keys(evidence)
+    weights = {token.key: evidence.weight(token) for token in words}
+    total = sum(weights.values())
+    held = sum(weights[token.key] for token in words if found_in(token, keys))
+    named = [token for token in words if token.kind in ("name", "identifier")]
+    cosines = [hit.scores.dense for hit in hits if hit.scores.dense is not None]
+    return EvidenceSignals(
+        top_cosine=max(cosines) if cosines else None,
+        coverage=held / total if total else 0.0,
+        missing=tuple(token.text for token in named if not found_in(token, keys)),
+        names=len(named),
+    )
+
+
+def is_too_weak(signals: EvidenceSignals) -> bool:
+    """Whether to withhold an answer without asking the model."""
+    cosine = signals.top_cosine if signals.top_cosine is not None else 0.0
+    if signals.missing and 2 * len(signals.missing) >= signals.names:
+        return cosine < SURE_COSINE or len(signals.missing) == signals.names
+    return cosine < MIN_COSINE or (signals.coverage < MIN_COVERAGE and cosine < SURE_COSINE)
+
+
+def before_generation(
+    question: str, query: str, hits: Sequence[Hit], evidence: Evidence, scope: SearchFilter
+) -> Abstention | None:
+    """The abstention that the evidence calls for, or None to go on."""
+    searched = describe_search(query, scope)
+    if not hits:
+        reason = "no_documents" if content(tokenise(query)) else "weak_evidence"
+        return Abstention(reason=reason, searched=searched)
+    if is_too_weak(evidence_signals(question, hits, evidence)):
+        return Abstention(reason="weak_evidence", searched=searched, nearest=nearest(hits))
+    return None
+
+
+def after_proof(
+    text: str, proved: ProvedAnswer, query: str, hits: Sequence[Hit], scope: SearchFilter
+) -> Abstention | None:
+    """The abstention that the model's words and their proof call for, or None to let the answer stand."""
+    searched = describe_search(query, scope)
+    if is_refusal(text):
+        return Abstention(reason="weak_evidence", searched=searched, nearest=nearest(hits))
+    if not proved.supported:
+        return Abstention(reason="unsupported_answer", searched=searched, nearest=nearest(hits))
+    return None
+
+
+def is_refusal(text: str) -> bool:
+    """Whether the model says that the passages do not answer."""
+    stripped = text.strip().strip("`*.\"' ")
+    if not stripped or stripped.upper().replace(" ", "_").startswith(NOT_FOUND):
+        return True
+    first = re.split(r"(?<=[.!?])\s", stripped, maxsplit=1)[0]
+    return bool(_REFUSAL.search(first))
+
+
+def nearest(hits: Sequence[Hit]) -> tuple[NearestPassage, ...]:
+    """The best hits, one per section of a document."""
+    seen: dict[tuple[str, str], Hit] = {}
+    for hit in hits:
+        seen.setdefault((hit.chunk.document_id, hit.chunk.section), hit)
+    return tuple(
+        NearestPassage(
+            document_id=hit.chunk.document_id,
+            chunk_id=hit.chunk.chunk_id,
+            source=hit.chunk.source,
+            title=hit.chunk.title,
+            section=hit.chunk.section,
+            cosine=hit.scores.dense,
+        )
+        for hit in list(seen.values())[:NEAREST_SHOWN]
+    )
+
+
+def describe_search(query: str, scope: SearchFilter) -> str:
+    """What was searched, in words."""
+    where = ", ".join(repr(name) for name in scope.collections)
+    place = (
+        f"collection {where}" if len(scope.collections) == 1 else f"collections {where}" if where else "all collections"
+    )
+    limits = [f"{name} = {value!r}" for name, value in scope.metadata.items()]
+    limits += [f"source = {source!r}" for source in scope.sources]
+    return f"{place}{' where ' + ', '.join(limits) if limits else ''}, for “{' '.join(query.split())}”"
+
+
+def abstention_text(abstention: Abstention, question: str, missing: Sequence[str] = ()) -> str:
+    """The answer that says that there is none: what was searched, what stood nearest, what would be needed."""
+    lines = [f"- {_name(passage)}" for passage in abstention.nearest]
+    found = "\n\nNearest passages:\n\n" + "\n".join(lines) if lines else ""
+    if abstention.reason == "no_documents":
+        needed = "There are no documents there yet; add some with `groundwork ingest PATH` or on the documents page."
+    else:
+        about = ", ".join(f"“{word}”" for word in missing) or f"“{' '.join(question.split())}”"
+        needed = f"Needed: a document that speaks of {about}."
+    return fill_prompt("abstention", searched=f"Searched: {abstention.searched}.", nearest=found, needed=needed)
+
+
+def missing_words(question: str, evidence: Evidence) -> list[str]:
+    """Names of the question that stand in no passage, for the text of an abstention."""
+    keys = _all_keys(evidence)
+    tokens: dict[str, Token] = {token.key: token for token in content(tokenise(question))}
+    return [t.text for t in tokens.values() if t.kind in ("name", "identifier") and not found_in(t, keys)]
+
+
+def _all_keys(evidence: Evidence) -> frozenset[str]:
+    return frozenset(key for keys in (*evidence.passage_keys, *evidence.heading_keys) for key in keys)
+
+
+def _name(passage: NearestPassage) -> str:
+    section = passage.section.removeprefix(passage.title).strip(" >")
+    return f"{passage.title} > {section}" if section else passage.title or passage.source

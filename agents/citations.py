@@ -1,0 +1,134 @@
+"""The proved answer: verdicts for its claims, quotes that are slices of stored text, numbers that the server gives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agents.answer import Citation, Claim
+from agents.markers import Marker
+from agents.proof.claims import ClaimSpan, split_claims
+from agents.proof.code import judge_code
+from agents.proof.evidence import Evidence, keys_of
+from agents.proof.tokens import tokenise
+from agents.proof.verdicts import Judgement, Support, judge
+
+MARKER_REACH = 3
+"""Characters behind a claim in which a marker of the model still belongs to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProvedAnswer:
+    """An answer whose every marker points to a quote; ``dropped_markers`` counts those of the model that did not."""
+
+    text: str
+    claims: tuple[Claim, ...]
+    citations: tuple[Citation, ...]
+    dropped_markers: int
+
+    @property
+    def supported(self) -> bool:
+        """Whether at least one claim is carried by stored text."""
+        return any(claim.verdict != "unsupported" for claim in self.claims)
+
+
+def prove(
+    text: str, evidence: Evidence, *, question: str, markers: Sequence[Marker] = (), remove_unsupported: bool = False
+) -> ProvedAnswer:
+    """Check every claim of an answer and set its citations.
+
+    Args:
+        text: The answer without markers.
+        evidence: The passages of the prompt, in prompt order.
+        question: What was asked; its words count as given.
+        markers: What the model cited and where; numbers outside of the passages are counted and dropped.
+        remove_unsupported: Take claims without support out of the text.
+    """
+    given = keys_of(tokenise(question))
+    known = range(1, len(evidence.chunks) + 1)
+    judged: list[tuple[ClaimSpan, Judgement]] = []
+    for span in split_claims(text):
+        cited = {
+            n - 1 for m in markers if span.start < m.offset <= span.end + MARKER_REACH for n in m.numbers if n in known
+        }
+        if span.kind == "code":
+            judged.append((span, judge_code(span.judged, evidence)))
+        else:
+            judged.append((span, judge(span.judged, evidence, given=given, cited=cited)))
+    dropped = sum(number not in known for marker in markers for number in marker.numbers)
+    return _assemble(text, judged, evidence, dropped, remove_unsupported=remove_unsupported)
+
+
+def quote(support: Support, evidence: Evidence, number: int) -> Citation:
+    """A citation whose quote is exactly what is stored."""
+    chunk = evidence.chunks[support.passage]
+    return Citation(
+        number=number,
+        document_id=chunk.document_id,
+        chunk_id=chunk.chunk_id,
+        source=chunk.source,
+        title=chunk.title,
+        page=chunk.page,
+        section=chunk.section,
+        quote=chunk.text[support.start : support.end],
+        char_start=chunk.char_start + support.start,
+        char_end=chunk.char_start + support.end,
+    )
+
+
+def _assemble(
+    text: str,
+    judged: Sequence[tuple[ClaimSpan, Judgement]],
+    evidence: Evidence,
+    dropped: int,
+    *,
+    remove_unsupported: bool,
+) -> ProvedAnswer:
+    numbers: dict[Support, int] = {}
+    claims: list[Claim] = []
+    out: list[str] = []
+    place = length = 0
+    for span, judgement in judged:
+        if judgement.verdict == "unsupported" and remove_unsupported:
+            kept = _without_bullet(text[place : span.start])
+            out.append(kept)
+            length += len(kept)
+            place = span.marker_at
+            claims.append(_claim(text, span, judgement, (), length).model_copy(update={"char_end": length}))
+            continue
+        cited = tuple(dict.fromkeys(numbers.setdefault(s, len(numbers) + 1) for s in judgement.supports))
+        start = length + span.start - place
+        claims.append(_claim(text, span, judgement, cited, start))
+        marks = "".join(f"[{number}]" for number in cited)
+        marks = f"\n\n{marks}" if marks and span.kind == "code" else f" {marks}" if marks else ""
+        out += [text[place : span.marker_at], marks]
+        length += span.marker_at - place + len(marks)
+        place = span.marker_at
+    out.append(text[place:])
+    whole = "".join(out).rstrip()
+    return ProvedAnswer(
+        text=whole,
+        claims=tuple(claims),
+        citations=tuple(quote(support, evidence, number) for support, number in numbers.items()),
+        dropped_markers=dropped,
+    )
+
+
+def _claim(text: str, span: ClaimSpan, judgement: Judgement, cited: tuple[int, ...], start: int) -> Claim:
+    return Claim(
+        text=text[span.start : span.end],
+        verdict=judgement.verdict,
+        citations=cited,
+        char_start=start,
+        char_end=start + span.end - span.start,
+        explanation=judgement.explanation,
+    )
+
+
+def _without_bullet(text: str) -> str:
+    """What stands before a removed claim, without the bullet or number that introduced it."""
+    line_start = text.rfind("\n") + 1
+    marker = text[line_start:].strip()
+    if marker in ("-", "*", "+", "•") or (marker[:-1].isdigit() and marker[-1:] in (".", ")")):
+        return text[:line_start].rstrip("\n") + ("\n" if line_start else "")
+    return text

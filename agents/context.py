@@ -1,0 +1,165 @@
+"""What enters the prompt: passages within a token budget, duplicates and overflow listed. Pure but for the counter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agents.answer import BudgetUse, ContextReport, DroppedEvidence
+from agents.chat_model import ChatMessage
+from agents.prompting import fill_prompt, load_prompt, neutralise, render_passage
+from agents.proof.tokens import tokenise
+from agents.settings import AnswerSettings
+from retrieval.types import Chunk, Hit
+
+MESSAGE_OVERHEAD_TOKENS = 8
+"""Room for the chat template around one message; ChatML takes five."""
+DUPLICATE_SHARE = 0.85
+"""Share of word triples of the shorter passage that stand in the other one, from which on they say the same."""
+SHINGLE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """Everything that may enter a prompt, before its tokens are counted."""
+
+    question: str
+    history: tuple[ChatMessage, ...]
+    hits: tuple[Hit, ...]
+    duplicates: tuple[Hit, ...]
+
+    def texts(self) -> list[str]:
+        """What has to be counted, in one batch: system, frame with question, history, then passages."""
+        frame = fill_prompt("question", passages="", question=neutralise(self.question))
+        turns = [neutralise(message.content) for message in self.history]
+        return [
+            load_prompt("system"),
+            frame,
+            *turns,
+            *(_render(0, hit.chunk) for hit in (*self.hits, *self.duplicates)),
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class PackedContext:
+    """A prompt and what it is made of."""
+
+    messages: tuple[ChatMessage, ...]
+    passages: tuple[Hit, ...]
+    """In prompt order; number ``n`` of the prompt is ``passages[n - 1]``."""
+    report: ContextReport
+
+
+def draft(question: str, history: Sequence[ChatMessage], hits: Sequence[Hit]) -> Draft:
+    """Candidates for a prompt; near duplicates of a better hit are set aside."""
+    kept: list[Hit] = []
+    duplicates: list[Hit] = []
+    for hit in hits:
+        repeated = any(is_duplicate(hit.chunk, other.chunk) for other in kept)
+        (duplicates if repeated else kept).append(hit)
+    return Draft(question, tuple(history), tuple(kept), tuple(duplicates))
+
+
+def pack(
+    candidates: Draft, counts: Sequence[int], *, settings: AnswerSettings, context_tokens: int, max_tokens: int
+) -> PackedContext:
+    """Fill the prompt best first; what does not fit is listed, a smaller later passage may still fit.
+
+    Args:
+        candidates: What may enter.
+        counts: Tokens of ``candidates.texts()``, in the same order.
+        settings: Limits for history and evidence.
+        context_tokens: Context window of the model.
+        max_tokens: Kept free for the answer.
+    """
+    turns = len(candidates.history)
+    system, frame = counts[0] + MESSAGE_OVERHEAD_TOKENS, counts[1] + MESSAGE_OVERHEAD_TOKENS
+    left = context_tokens - max_tokens - system - frame
+    history, history_tokens = _recent(
+        candidates.history, counts[2 : 2 + turns], min(settings.history_tokens, left // 3)
+    )
+    limit = max(0, min(settings.evidence_tokens, left - history_tokens))
+    chosen: list[Hit] = []
+    dropped: list[DroppedEvidence] = []
+    evidence_tokens = 0
+    sizes = counts[2 + turns :]
+    for hit, tokens in zip(candidates.hits, sizes, strict=False):
+        if len(chosen) < settings.evidence_passages and evidence_tokens + tokens <= limit:
+            chosen.append(hit)
+            evidence_tokens += tokens
+        else:
+            dropped.append(_dropped(hit, tokens, "budget"))
+    for hit, tokens in zip(candidates.duplicates, sizes[len(candidates.hits) :], strict=True):
+        dropped.append(_dropped(hit, tokens, "duplicate"))
+    passages = in_reading_order(chosen)
+    used = BudgetUse(
+        system=system, history=history_tokens, evidence=evidence_tokens + frame, tools=0, reserve=max_tokens
+    )
+    report = ContextReport(budget_tokens=context_tokens, used=used, dropped=tuple(dropped))
+    return PackedContext(_messages(candidates.question, history, passages), tuple(passages), report)
+
+
+def in_reading_order(hits: Sequence[Hit]) -> list[Hit]:
+    """Best first, but a chunk that directly follows or precedes another one of its document stands beside it."""
+    ordered: list[Hit] = []
+    for hit in hits:
+        neighbours = [
+            place
+            for place, other in enumerate(ordered)
+            if other.chunk.document_id == hit.chunk.document_id and abs(other.chunk.position - hit.chunk.position) == 1
+        ]
+        if neighbours:
+            place = neighbours[0]
+            ordered.insert(place + (ordered[place].chunk.position < hit.chunk.position), hit)
+        else:
+            ordered.append(hit)
+    return ordered
+
+
+def is_duplicate(one: Chunk, other: Chunk) -> bool:
+    """Whether two passages say the same in nearly the same words; the same stretch of a document always does."""
+    if one.text == other.text:
+        return True
+    ours, theirs = _shingles(one.text), _shingles(other.text)
+    smaller = min(len(ours), len(theirs))
+    return smaller > 0 and len(ours & theirs) >= DUPLICATE_SHARE * max(len(ours), len(theirs))
+
+
+def _shingles(text: str) -> set[tuple[str, ...]]:
+    keys = [token.key for token in tokenise(text)]
+    return {tuple(keys[i : i + SHINGLE]) for i in range(len(keys) - SHINGLE + 1)}
+
+
+def _recent(history: Sequence[ChatMessage], counts: Sequence[int], limit: int) -> tuple[list[ChatMessage], int]:
+    """The latest turns that fit, oldest first; an answer never stands without its question."""
+    kept: list[ChatMessage] = []
+    used = pending = 0
+    turn: list[ChatMessage] = []
+    for message, tokens in zip(reversed(history), reversed(counts), strict=True):
+        turn.insert(0, message)
+        pending += tokens + MESSAGE_OVERHEAD_TOKENS
+        if used + pending > limit:
+            break
+        if message.role == "user":
+            kept[:0] = turn
+            used, pending, turn = used + pending, 0, []
+    return kept, used
+
+
+def _messages(question: str, history: Sequence[ChatMessage], passages: Sequence[Hit]) -> tuple[ChatMessage, ...]:
+    rendered = "\n\n".join(_render(number, hit.chunk) for number, hit in enumerate(passages, start=1))
+    asked = fill_prompt("question", passages=rendered, question=neutralise(question))
+    earlier = [ChatMessage(message.role, neutralise(message.content)) for message in history]
+    return (ChatMessage("system", load_prompt("system")), *earlier, ChatMessage("user", asked))
+
+
+def _render(number: int, chunk: Chunk) -> str:
+    section = chunk.section
+    if section.startswith(chunk.title):
+        section = section[len(chunk.title) :].strip(" >")
+    return render_passage(number, title=chunk.title, section=section, text=chunk.text)
+
+
+def _dropped(hit: Hit, tokens: int, reason: str) -> DroppedEvidence:
+    kind = "duplicate" if reason == "duplicate" else "budget"
+    return DroppedEvidence(chunk_id=hit.chunk.chunk_id, source=hit.chunk.source, tokens=tokens, reason=kind)

@@ -1,0 +1,37 @@
+"""Second node: fill the context window, and withhold the answer when the evidence is too weak."""
+
+from __future__ import annotations
+
+import asyncio
+
+from langgraph.runtime import Runtime
+
+from agents.abstention import before_generation
+from agents.answer import ContextReport
+from agents.context import draft, pack
+from agents.drafts import HitsDraft
+from agents.proof.evidence import prepare
+from agents.sampling import sampling_of
+from agents.state import AnswerState, Context
+
+
+async def build_context(state: AnswerState, runtime: Runtime[Context]) -> dict[str, object]:
+    """Prompt, its passages and the report of what was left out; or an abstention."""
+    request, context = state.request, runtime.context
+    found = await asyncio.to_thread(prepare, [hit.chunk for hit in state.hits])
+    abstention = before_generation(request.question, state.query, state.hits, found, request.search_filter)
+    if abstention is not None:
+        report = ContextReport(budget_tokens=context.chat_model.context_tokens)
+        runtime.stream_writer(HitsDraft(state.query, state.hits, report))
+        return {"abstention": abstention, "evidence": found, "report": report}
+    candidates = draft(request.question, request.history, state.hits)
+    packed = pack(
+        candidates,
+        await context.chat_model.count_tokens(candidates.texts()),
+        settings=context.settings,
+        context_tokens=context.chat_model.context_tokens,
+        max_tokens=sampling_of(request, context.settings).max_tokens,
+    )
+    runtime.stream_writer(HitsDraft(state.query, state.hits, packed.report))
+    evidence = await asyncio.to_thread(prepare, [hit.chunk for hit in packed.passages])
+    return {"passages": packed.passages, "messages": packed.messages, "report": packed.report, "evidence": evidence}

@@ -1,0 +1,45 @@
+"""Last node: the answer or the abstention as one value."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+from langgraph.runtime import Runtime
+
+from agents.abstention import abstention_text, missing_words
+from agents.answer import Answer, AnswerTimings
+from agents.drafts import AnswerDraft
+from agents.state import AnswerState, Context
+
+
+async def finish(state: AnswerState, runtime: Runtime[Context]) -> dict[str, object]:
+    """Say the whole result; an abstention cites nothing."""
+    context, request, proved = runtime.context, state.request, state.proved
+    if state.abstention is not None:
+        status = "abstained"
+        missing = missing_words(request.question, state.evidence)
+        text = abstention_text(state.abstention, request.question, missing)
+    else:
+        status, text = "answered", proved.text if proved else ""
+    answer = Answer(
+        status=status,
+        answer=text,
+        claims=proved.claims if proved and status == "answered" else (),
+        citations=proved.citations if proved and status == "answered" else (),
+        abstention=state.abstention,
+        context=state.report,
+        usage=state.draught.usage,
+        timings_ms=AnswerTimings(
+            rewrite=state.rewrite_ms,
+            retrieve=state.retrieve_ms,
+            ttft=state.draught.ttft_ms,
+            total=(perf_counter() - context.started) * 1000,
+        ),
+        tokens_per_second=state.draught.tokens_per_second,
+        dropped_markers=proved.dropped_markers if proved else 0,
+        model=context.chat_model.name,
+        run_id=request.run_id,
+        thread_id=request.thread_id,
+    )
+    runtime.stream_writer(AnswerDraft(answer))
+    return {}

@@ -1,0 +1,38 @@
+"""First node: make the question self-contained and search."""
+
+from __future__ import annotations
+
+import asyncio
+from time import perf_counter
+
+from langgraph.runtime import Runtime
+
+from agents.drafts import QueryDraft
+from agents.history import standalone_query
+from agents.state import AnswerState, Context
+
+MIN_HITS = 10
+"""Hits asked for at least; what does not enter the prompt still speaks for or against an answer."""
+HITS_PER_PASSAGE = 2
+
+
+async def retrieve(state: AnswerState, runtime: Runtime[Context]) -> dict[str, object]:
+    """Query and hits; says when the query is not the question."""
+    request, context = state.request, runtime.context
+    started = perf_counter()
+    query = standalone_query(request.question, request.history)
+    rewritten = perf_counter()
+    if query != request.question:
+        runtime.stream_writer(QueryDraft(query))
+    result = await asyncio.to_thread(
+        context.retriever.search,
+        query,
+        search_filter=request.search_filter,
+        limit=max(MIN_HITS, HITS_PER_PASSAGE * context.settings.evidence_passages),
+    )
+    return {
+        "query": query,
+        "hits": result.hits,
+        "rewrite_ms": (rewritten - started) * 1000,
+        "retrieve_ms": (perf_counter() - rewritten) * 1000,
+    }

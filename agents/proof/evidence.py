@@ -1,0 +1,154 @@
+"""Passages made ready for the proof: their sentences as tokens, what introduces them, and how telling each word is."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from agents.proof.lexicon import SOFT_WORDS
+from agents.proof.segments import SegmentKind, segment
+from agents.proof.tokens import CONTENT_KINDS, Token, camel_parts, identifier_parts, stem, tokenise
+from retrieval.types import Chunk
+
+SOFT_WEIGHT = 0.25
+"""Share of its weight that a word of ``SOFT_WORDS`` keeps; chosen on the first half of the seeded faults."""
+FIGURE_WEIGHT = 1.0
+SOFT_KEYS = frozenset(stem(word) for word in SOFT_WORDS)
+_MARKUP = re.compile(
+    r"\]\([^()\s]*(?:\s\"[^\"]*\")?\)|\]\[[^\][]*\]|<!--.*?-->|</?[a-zA-Z][^<>\n]{0,200}>|^\[[^\]]+\]:\s\S+",
+    re.MULTILINE,
+)
+_SHORTCODE = re.compile(r"\{\{[<%]\s*/?(.*?)[%>]\}\}", re.DOTALL)
+_SHORTCODE_TEXT = re.compile(r"\btext=\"([^\"]*)\"")
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A sentence, list item, table row or line of code of a passage."""
+
+    number: int
+    passage: int
+    kind: SegmentKind
+    start: int
+    end: int
+    tokens: tuple[Token, ...]
+    keys: frozenset[str]
+    lead: int
+    """Number of the unit that introduces this one, or -1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """All passages that the model was given, in prompt order."""
+
+    chunks: tuple[Chunk, ...]
+    units: tuple[Unit, ...]
+    heading_keys: tuple[frozenset[str], ...]
+    """Per passage: words of its title and heading path."""
+    passage_keys: tuple[frozenset[str], ...]
+    postings: dict[str, tuple[int, ...]]
+    """Units by key."""
+
+    def weight(self, token: Token) -> float:
+        """How much of a sentence hangs on this token; rare words weigh most, absent ones the same as the rarest."""
+        if token.kind == "figure":
+            return FIGURE_WEIGHT
+        rarity = rarity_weight(len(self.postings.get(token.key, ())), len(self.units))
+        return rarity * SOFT_WEIGHT if token.kind == "word" and token.key in SOFT_KEYS else rarity
+
+
+def rarity_weight(frequency: int, total: int) -> float:
+    """Inverse frequency in (0, 1]: 1 for a word in one unit or none, about 0.3 for one in half of all units."""
+    if total < 2:
+        return 1.0
+    return max(0.2, min(1.0, math.log((total + 1) / max(frequency, 1)) / math.log(total + 1)))
+
+
+def prepare(chunks: Sequence[Chunk]) -> Evidence:
+    """Units of all passages with the look-ups that the proof needs; no passages give empty evidence."""
+    units: list[Unit] = []
+    postings: dict[str, list[int]] = {}
+    passages: list[frozenset[str]] = []
+    for number, chunk in enumerate(chunks):
+        first = len(units)
+        for unit in _units_of(chunk.text):
+            lead = unit.lead + first if unit.lead >= 0 else -1
+            placed = Unit(first + unit.number, number, unit.kind, unit.start, unit.end, unit.tokens, unit.keys, lead)
+            units.append(placed)
+            for key in placed.keys:
+                postings.setdefault(key, []).append(placed.number)
+        passages.append(frozenset(key for unit in units[first:] for key in unit.keys))
+    return Evidence(
+        chunks=tuple(chunks),
+        units=tuple(units),
+        heading_keys=tuple(keys_of(tokenise(f"{c.title}. {'. '.join(c.heading_path)}")) for c in chunks),
+        passage_keys=tuple(passages),
+        postings={key: tuple(numbers) for key, numbers in postings.items()},
+    )
+
+
+def keys_of(tokens: Iterable[Token]) -> frozenset[str]:
+    """Keys to look a claim's tokens up in; an identifier also counts by its segments and the words inside it."""
+    keys: set[str] = set()
+    for token in tokens:
+        if token.kind == "stop":
+            continue
+        keys.add(token.key)
+        if token.kind == "identifier":
+            keys.update(_identifier_keys(token.text, token.key))
+    return frozenset(keys)
+
+
+def content(tokens: Iterable[Token]) -> list[Token]:
+    """Tokens that say something: words, names, identifiers, figures."""
+    return [token for token in tokens if token.kind in CONTENT_KINDS]
+
+
+def mask_markup(text: str) -> str:
+    """The text with link targets, tags and shortcodes blanked, same length, so that offsets stay true."""
+    if "](" in text or "][" in text or "<" in text or "]:" in text:
+        text = _MARKUP.sub(lambda match: _blank(match.group()), text)
+    return _SHORTCODE.sub(_blank_shortcode, text) if "{{" in text else text
+
+
+def word_counts(tokens: Iterable[Token]) -> Counter[str]:
+    """How often each content key stands in the tokens."""
+    return Counter(token.key for token in content(tokens))
+
+
+@lru_cache(maxsize=8192)
+def _identifier_keys(text: str, key: str) -> tuple[str, ...]:
+    segments = identifier_parts(key)
+    suffixes = [".".join(segments[i:]) for i in range(1, len(segments))]
+    return (*segments, *suffixes, *camel_parts(text))
+
+
+@lru_cache(maxsize=256)
+def _units_of(text: str) -> tuple[Unit, ...]:
+    masked = mask_markup(text)
+    units: list[Unit] = []
+    places: dict[int, int] = {}
+    for number, part in enumerate(segment(masked)):
+        if part.kind == "rule":
+            continue
+        tokens = tokenise(masked[part.start : part.end])
+        places[number] = len(units)
+        lead = places.get(part.lead, -1)
+        units.append(Unit(len(units), 0, part.kind, part.start, part.end, tokens, keys_of(tokens), lead))
+    return tuple(units)
+
+
+def _blank(text: str) -> str:
+    return "".join("\n" if character == "\n" else " " for character in text)
+
+
+def _blank_shortcode(match: re.Match[str]) -> str:
+    shown = _SHORTCODE_TEXT.search(match.group())
+    if shown is None:
+        return _blank(match.group())
+    whole, start = match.group(), shown.start(1)
+    return _blank(whole[:start]) + shown[1] + _blank(whole[start + len(shown[1]) :])

@@ -1,0 +1,153 @@
+"""Which spans of the passages may carry a claim: single units, neighbours, and a list with what introduces it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from agents.proof.evidence import Evidence, Unit, content
+from agents.proof.tokens import Token, camel_parts, identifier_parts
+
+MAX_SEEDS = 8
+"""Units with the most of a claim's words that are looked at with their neighbours."""
+MAX_WINDOWS = 10
+"""Spans per claim that are compared token by token."""
+MAX_QUOTE_CHARACTERS = 900
+CITED_BONUS = 1.15
+"""Factor for passages that the model itself cited; enough to break near ties, too little to beat a better span."""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Neighbouring units of one passage that may together carry a claim."""
+
+    passage: int
+    start: int
+    end: int
+    tokens: tuple[Token, ...]
+    """Without function words; offsets are those of the unit."""
+    unit_of: tuple[int, ...]
+    """Number of the unit of each token."""
+    clauses: tuple[tuple[int, int], ...]
+    """Unit and clause of each token."""
+    negations: frozenset[tuple[int, int]]
+    """Clauses with an odd number of negations."""
+    keys: frozenset[str]
+    context: frozenset[str]
+    """Words that introduce the span: headings, title, the sentence before a list, the header of a table."""
+
+
+def found_in(token: Token, keys: Collection[str]) -> bool:
+    """Whether a set of keys holds a token, an identifier also by its last segment or all the words inside it."""
+    if token.key in keys:
+        return True
+    if token.kind != "identifier":
+        return False
+    segments = identifier_parts(token.key)
+    if len(segments) > 1 and all(part in keys for part in segments):
+        return True
+    parts = camel_parts(token.text)
+    return len(parts) > 1 and all(part in keys for part in parts)
+
+
+def odd_negations(tokens: Sequence[Token], clauses: Sequence[tuple[int, int]]) -> frozenset[tuple[int, int]]:
+    """Clauses with an odd number of negations; ``neither ... nor`` counts once."""
+    odd: set[tuple[int, int]] = set()
+    for token, clause in zip(tokens, clauses, strict=True):
+        if token.kind == "negation":
+            odd ^= {clause}
+    return frozenset(odd)
+
+
+def candidates(claim: Sequence[Token], evidence: Evidence, cited: Collection[int]) -> list[Window]:
+    """Spans worth comparing with a claim, those with most of its words first."""
+    asked = content(claim)
+    overlap: dict[int, float] = {}
+    for token in {token.key: token for token in asked}.values():
+        weight = evidence.weight(token)
+        for number in _units_with(token, evidence):
+            overlap[number] = overlap.get(number, 0.0) + weight
+    for number in overlap:
+        if evidence.units[number].passage in cited:
+            overlap[number] *= CITED_BONUS
+    seeds = sorted(overlap, key=lambda number: (-overlap[number], number))[:MAX_SEEDS]
+    runs = dict.fromkeys(run for seed in seeds for run in _runs(seed, evidence, overlap))
+    windows = [window(evidence, run) for run in runs]
+    kept = [w for w in windows if w.end - w.start <= MAX_QUOTE_CHARACTERS]
+    return sorted(kept, key=lambda w: -_promise(w, asked, evidence, cited))[:MAX_WINDOWS]
+
+
+def window(evidence: Evidence, run: tuple[int, ...]) -> Window:
+    """The units of a run as one span."""
+    units = [evidence.units[number] for number in run]
+    placed = [(token, unit.number) for unit in units for token in unit.tokens]
+    passage = units[0].passage
+    context = set(evidence.heading_keys[passage])
+    for unit in units:
+        lead = unit.lead
+        while lead >= 0:
+            context |= evidence.units[lead].keys
+            lead = evidence.units[lead].lead
+    clauses = [(number, token.clause) for token, number in placed]
+    negations = odd_negations([token for token, _ in placed], clauses)
+    kept = [i for i, (token, _) in enumerate(placed) if token.kind not in ("stop", "negation")]
+    return Window(
+        passage=passage,
+        start=units[0].start,
+        end=units[-1].end,
+        tokens=tuple(placed[i][0] for i in kept),
+        unit_of=tuple(placed[i][1] for i in kept),
+        clauses=tuple(clauses[i] for i in kept),
+        negations=negations,
+        keys=frozenset(key for unit in units for key in unit.keys),
+        context=frozenset(context),
+    )
+
+
+def _units_with(token: Token, evidence: Evidence) -> Sequence[int]:
+    direct = evidence.postings.get(token.key, ())
+    if direct or token.kind != "identifier":
+        return direct
+    parts = [evidence.postings.get(part, ()) for part in identifier_parts(token.key) + camel_parts(token.text)]
+    return min((part for part in parts if part), key=len, default=())
+
+
+def _runs(seed: int, evidence: Evidence, overlap: Collection[int]) -> list[tuple[int, ...]]:
+    units = evidence.units
+    unit = units[seed]
+    before = seed - 1 if seed and units[seed - 1].passage == unit.passage else None
+    after = seed + 1 if seed + 1 < len(units) and units[seed + 1].passage == unit.passage else None
+    runs: list[tuple[int, ...]] = [(seed,)]
+    if before is not None:
+        runs.append((before, seed))
+    if after is not None:
+        runs.append((seed, after))
+    if before is not None and after is not None:
+        runs.append((before, seed, after))
+    listed = _list_run(unit, evidence, overlap)
+    return [*runs, listed] if listed else runs
+
+
+def _list_run(unit: Unit, evidence: Evidence, overlap: Collection[int]) -> tuple[int, ...] | None:
+    """From what introduces a list, table or block of code to its last unit that shares words with the claim."""
+    if unit.lead < 0 or unit.kind == "sentence":
+        return None
+    last = unit.number
+    for number in range(unit.number + 1, min(unit.number + 12, len(evidence.units))):
+        other = evidence.units[number]
+        if other.passage != unit.passage or other.kind != unit.kind:
+            break
+        last = number if number in overlap else last
+    run = tuple(range(unit.lead, last + 1))
+    return run if len(run) <= 16 else None
+
+
+def _promise(w: Window, asked: Sequence[Token], evidence: Evidence, cited: Collection[int]) -> float:
+    """Weight of the claim's tokens that the span holds, less a little for length."""
+    held = sum(evidence.weight(t) * (1.0 if found_in(t, w.keys) else 0.7) for t in asked if _near(t, w))
+    length_cost = 0.0004 * (w.end - w.start)
+    return held * (CITED_BONUS if w.passage in cited else 1.0) - length_cost
+
+
+def _near(token: Token, w: Window) -> bool:
+    return found_in(token, w.keys) or found_in(token, w.context)

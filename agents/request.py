@@ -1,0 +1,29 @@
+"""What a run is asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from agents.chat_model import ChatMessage, Sampling
+from retrieval.types import SearchFilter
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerRequest:
+    """One question.
+
+    Attributes:
+        run_id: Names the run in every event.
+        thread_id: Names the thread in every event.
+        question: What the person wrote.
+        history: Earlier turns of the thread, oldest first.
+        search_filter: What the search may see.
+        sampling: How tokens are drawn; None takes the settings.
+    """
+
+    run_id: str
+    thread_id: str
+    question: str
+    history: tuple[ChatMessage, ...] = ()
+    search_filter: SearchFilter = field(default_factory=SearchFilter)
+    sampling: Sampling | None = None

@@ -1,0 +1,53 @@
+"""State and dependencies of the answer graph. Values only; each node returns the fields it decided."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from agents.answer import Abstention, ContextReport
+from agents.chat_model import ChatMessage, ChatModel
+from agents.citations import ProvedAnswer
+from agents.draught import Draught
+from agents.proof.evidence import Evidence, prepare
+from agents.request import AnswerRequest
+from agents.settings import AnswerSettings
+from retrieval.types import Hit, SearchFilter, SearchResult
+
+
+class PassageSearch(Protocol):
+    """Finds passages for a query; ``retrieval.search.Retriever`` and the in-memory one of the tests. Blocks."""
+
+    def search(self, query: str, *, search_filter: SearchFilter = ..., limit: int | None = None) -> SearchResult:
+        """Hits in final order, best first; none when nothing matched."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What nodes work with."""
+
+    retriever: PassageSearch
+    chat_model: ChatModel
+    settings: AnswerSettings
+    started: float
+    """``time.perf_counter()`` at the start of the run."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerState:
+    """One run on its way through the graph; None and empty: not decided yet."""
+
+    request: AnswerRequest
+    query: str = ""
+    hits: tuple[Hit, ...] = ()
+    rewrite_ms: float = 0.0
+    retrieve_ms: float = 0.0
+    passages: tuple[Hit, ...] = ()
+    """Hits that are in the prompt, in prompt order."""
+    evidence: Evidence = field(default_factory=lambda: prepare(()))
+    messages: tuple[ChatMessage, ...] = ()
+    report: ContextReport = field(default_factory=ContextReport)
+    draught: Draught = field(default_factory=Draught)
+    proved: ProvedAnswer | None = None
+    abstention: Abstention | None = None
