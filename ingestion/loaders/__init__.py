@@ -1,1 +1,1 @@
-"""One loader a format family: bytes to a parsed document."""
+"""Bytes of one file to a parsed document; one module a format family, one function each."""

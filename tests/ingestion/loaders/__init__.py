@@ -1,0 +1,1 @@
+"""Tests of the loaders, one module a family."""
