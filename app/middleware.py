@@ -45,7 +45,7 @@ class RequestCounter:
 
         async def count_and_send(message: Message) -> None:
             if message["type"] == "http.response.start":
-                metrics: Metrics = Request(scope).app.state.metrics
+                metrics: Metrics = Request(scope).app.state.platform.metrics
                 route = getattr(scope.get("route"), "path", "unknown")
                 metrics.http_requests.labels(scope["method"], route, str(message["status"])).inc()
             await send(message)

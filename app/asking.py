@@ -1,0 +1,78 @@
+"""From a request to a run: what may be searched, how words are drawn, what was said before."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from uuid import uuid4
+
+from agents.chat_model import ChatMessage, Sampling
+from agents.request import AnswerRequest
+from agents.settings import AnswerSettings
+from app.schema import RunInfo, RunRequest
+from app.wiring import Platform
+from ingestion.errors import CollectionUnknown
+from ingestion.ledger import Ledger
+from retrieval.types import SearchFilter
+
+SOURCE_KEY = "source"
+"""Filter key that compares with the document's source instead of its metadata."""
+
+
+async def ask(
+    platform: Platform, thread_id: str, request: RunRequest, *, history: Sequence[ChatMessage] | None = None
+) -> RunInfo:
+    """Start a run in a thread.
+
+    Args:
+        platform: The open platform.
+        thread_id: Thread that the run belongs to.
+        request: Question, scope and sampling.
+        history: What was said before, oldest first; None takes the runs of the thread.
+
+    Raises:
+        CollectionUnknown: Documents exist, but none in a collection that is named.
+        ThreadUnknown: There is no such thread.
+        RunActive: The thread has a run that has not ended.
+    """
+    search_filter = await search_scope(platform.ledger, request.collections, request.filter)
+    if history is None:
+        history = await platform.runs.history(thread_id)
+    return await platform.runs.start(
+        AnswerRequest(
+            run_id=uuid4().hex,
+            thread_id=thread_id,
+            question=request.question,
+            history=tuple(history),
+            search_filter=search_filter,
+            sampling=_sampling(platform.settings.answer, request),
+        )
+    )
+
+
+async def search_scope(
+    ledger: Ledger, collections: Sequence[str], conditions: Mapping[str, str | int | float | bool]
+) -> SearchFilter:
+    """The filter for a search in these collections under these conditions.
+
+    Raises:
+        CollectionUnknown: Documents exist, but none in a collection that is named. Without any document there is
+            nothing to be wrong about: the search is empty and the answer says so.
+    """
+    if collections:
+        known = {collection.name for collection in await ledger.collections()}
+        unknown = [name for name in collections if name not in known]
+        if known and unknown:
+            raise CollectionUnknown(
+                f"No document is in the collection {unknown[0]!r}; there are {', '.join(sorted(known))}."
+            )
+    metadata = {key: value for key, value in conditions.items() if key != SOURCE_KEY}
+    sources = (str(conditions[SOURCE_KEY]),) if SOURCE_KEY in conditions else ()
+    return SearchFilter(collections=tuple(collections), sources=sources, metadata=metadata)
+
+
+def _sampling(settings: AnswerSettings, request: RunRequest) -> Sampling:
+    return Sampling(
+        temperature=settings.temperature if request.temperature is None else request.temperature,
+        max_tokens=request.max_tokens or settings.max_tokens,
+        seed=request.seed,
+    )

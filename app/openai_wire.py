@@ -1,0 +1,159 @@
+"""The part of OpenAI's chat completions wire that we speak: shapes alone."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from agents.answer import AnswerStatus, Citation, Claim
+
+GROUNDED_MODEL = "groundwork"
+"""Model name that always works; the name of the chat model works too, and both answer from the documents."""
+
+
+class _Wire(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class TextPart(_Wire):
+    """A part of a message; parts that are no text are refused."""
+
+    type: Literal["text"]
+    text: str
+
+
+class Message(_Wire):
+    """A message of a request; those of ``system``, ``developer`` and ``tool`` are not used."""
+
+    role: Literal["system", "developer", "user", "assistant", "tool", "function"]
+    content: str | tuple[TextPart, ...] | None = None
+
+    @property
+    def text(self) -> str:
+        """All text of the message."""
+        if isinstance(self.content, tuple):
+            return "\n".join(part.text for part in self.content)
+        return self.content or ""
+
+
+class StreamOptions(_Wire):
+    """Options of a streamed answer."""
+
+    include_usage: bool = False
+
+
+class CompletionRequest(_Wire):
+    """A request for a completion. Fields of OpenAI's API that are not here are ignored."""
+
+    model: str
+    messages: Annotated[tuple[Message, ...], Field(min_length=1)]
+    stream: bool = False
+    stream_options: StreamOptions | None = None
+    temperature: float | None = Field(default=None, ge=0, le=2)
+    max_tokens: int | None = Field(default=None, ge=1, le=8192)
+    max_completion_tokens: int | None = Field(default=None, ge=1, le=8192)
+    seed: int | None = None
+    n: Literal[1] | None = None
+    collections: tuple[str, ...] = ()
+    """Ours: search in these collections alone."""
+    filter: dict[str, str | int | float | bool] = Field(default_factory=dict)
+    """Ours: metadata that must match."""
+
+
+class WireUsage(BaseModel):
+    """Token counts in OpenAI's names."""
+
+    prompt_tokens: int
+    completion_tokens: int
+    total_tokens: int
+
+
+class AnswerMessage(BaseModel):
+    """The answer; ``citations``, ``claims`` and ``status`` are ours."""
+
+    role: Literal["assistant"] = "assistant"
+    content: str
+    status: AnswerStatus
+    citations: tuple[Citation, ...]
+    claims: tuple[Claim, ...]
+
+
+class Choice(BaseModel):
+    """The only choice."""
+
+    index: int = 0
+    message: AnswerMessage
+    finish_reason: Literal["stop"] = "stop"
+
+
+class Completion(BaseModel):
+    """A whole completion."""
+
+    id: str
+    object: Literal["chat.completion"] = "chat.completion"
+    created: int
+    model: str
+    choices: tuple[Choice, ...]
+    usage: WireUsage
+
+
+class Delta(BaseModel):
+    """A piece of the answer; the last one carries ``citations``, ``claims``, ``status`` and the text with markers."""
+
+    role: Literal["assistant"] | None = None
+    content: str | None = None
+    status: AnswerStatus | None = None
+    answer: str | None = None
+    citations: tuple[Citation, ...] | None = None
+    claims: tuple[Claim, ...] | None = None
+
+
+class ChunkChoice(BaseModel):
+    """The only choice of a piece."""
+
+    index: int = 0
+    delta: Delta
+    finish_reason: Literal["stop"] | None = None
+
+
+class CompletionChunk(BaseModel):
+    """A piece of a streamed completion."""
+
+    id: str
+    object: Literal["chat.completion.chunk"] = "chat.completion.chunk"
+    created: int
+    model: str
+    choices: tuple[ChunkChoice, ...]
+    usage: WireUsage | None = None
+
+
+class ModelCard(BaseModel):
+    """A model that answers."""
+
+    id: str
+    object: Literal["model"] = "model"
+    created: int = 0
+    owned_by: str = "groundwork"
+
+
+class ModelCards(BaseModel):
+    """Models that answer."""
+
+    object: Literal["list"] = "list"
+    data: tuple[ModelCard, ...]
+
+
+class OpenAIError(BaseModel):
+    """An error as OpenAI's clients expect it."""
+
+    message: str
+    type: str
+    param: str | None
+    code: str | None
+
+
+class OpenAIErrorBody(BaseModel):
+    """Body of every error under ``/v1``."""
+
+    error: OpenAIError

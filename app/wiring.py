@@ -1,0 +1,177 @@
+"""The composition root: the only place that picks classes. Opens everything in order, closes it in reverse."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+import socket
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, assert_never
+
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from agents.chat_model import ChatModel
+from agents.errors import ModelUnavailable
+from agents.stream import Answerer
+from app.database import open_database
+from app.home import Home
+from app.home_lock import lock_home
+from app.jobs import JobService
+from app.metrics import Metrics
+from app.models.store import ModelStore
+from app.run_log import RunLog
+from app.runs import RunService
+from app.settings import Settings
+from app.threads import ThreadStore
+from ingestion.ledger import Ledger
+from ingestion.pipeline import Ingester
+from retrieval.embedders.protocol import Embedder
+from retrieval.errors import ModelFilesMissing, StoreUnavailable
+from retrieval.lexical import LexicalEncoder
+from retrieval.search import Retriever
+from retrieval.store.protocol import VectorStore
+
+if TYPE_CHECKING:
+    from app.model_server import EmbeddedModelServer
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Platform:
+    """Everything that routes, commands, evals and tests work with; open as long as its context."""
+
+    settings: Settings
+    home: Home
+    engine: AsyncEngine
+    store: VectorStore
+    embedder: Embedder
+    retriever: Retriever
+    ledger: Ledger
+    ingester: Ingester
+    chat_model: ChatModel
+    answerer: Answerer
+    threads: ThreadStore
+    runs: RunService
+    jobs: JobService
+    model_store: ModelStore
+    model_server: EmbeddedModelServer | None
+    metrics: Metrics
+    local_token: str
+    """Proves that a caller may read ``api.json`` of this home; made anew at each start."""
+
+
+@asynccontextmanager
+async def open_platform(
+    settings: Settings,
+    *,
+    embedder: Embedder | None = None,
+    chat_model: ChatModel | None = None,
+    store: VectorStore | None = None,
+    start_model: bool = False,
+) -> AsyncGenerator[Platform]:
+    """Open the home and everything in it.
+
+    Args:
+        settings: Which parts, and where.
+        embedder: Used instead of the model of the settings.
+        chat_model: Used instead of the model of the settings.
+        store: Used instead of the store of the settings; not closed.
+        start_model: Start the embedded model server now instead of with the first question.
+
+    Raises:
+        HomeLocked: Another process has the home open.
+        HomeUnwritable: The home cannot be written.
+        DatabaseUnavailable: The database cannot be opened.
+        StoreUnavailable: The store cannot be opened.
+        EmbeddingModelMismatch: The store was built with another embedding model.
+        ModelFilesMissing: The embedding model has not been pulled.
+    """
+    home = settings.home
+    async with AsyncExitStack() as stack:
+        await stack.enter_async_context(lock_home(home))
+        engine = await stack.enter_async_context(open_database(settings))
+        log = RunLog(engine, owner=f"{socket.gethostname()}:{home.root}")
+        if interrupted := await log.interrupt_running():
+            logger.warning("Runs of the process before this were interrupted", extra={"runs": interrupted})
+        model_store = ModelStore(home, settings.models)
+        embedder = embedder or await asyncio.to_thread(_load_embedder, settings, model_store)
+        if store is None:
+            store = await asyncio.to_thread(_open_store, settings, embedder)
+            stack.callback(store.close)
+        lexical = LexicalEncoder()
+        retriever = Retriever(embedder=embedder, store=store, lexical=lexical, settings=settings.search)
+        ledger = Ledger(engine)
+        ingester = Ingester(ledger=ledger, store=store, embedder=embedder, lexical=lexical, settings=settings.ingestion)
+        model_server = None
+        if chat_model is None:
+            chat_model, model_server = await _open_chat_model(settings, model_store, stack)
+        if start_model and model_server is not None:
+            await model_server.start()
+        answerer = Answerer(retriever=retriever, chat_model=chat_model, settings=settings.answer)
+        metrics = Metrics()
+        runs = RunService(log, answerer, metrics)
+        stack.push_async_callback(runs.close)
+        jobs = JobService(ingester, metrics)
+        stack.push_async_callback(jobs.close)
+        yield Platform(
+            settings=settings,
+            home=home,
+            engine=engine,
+            store=store,
+            embedder=embedder,
+            retriever=retriever,
+            ledger=ledger,
+            ingester=ingester,
+            chat_model=chat_model,
+            answerer=answerer,
+            threads=ThreadStore(engine),
+            runs=runs,
+            jobs=jobs,
+            model_store=model_store,
+            model_server=model_server,
+            metrics=metrics,
+            local_token=secrets.token_urlsafe(32),
+        )
+
+
+def _load_embedder(settings: Settings, model_store: ModelStore) -> Embedder:
+    from retrieval.embedders.onnx import load_onnx_embedder
+
+    embedding = settings.embedding
+    return load_onnx_embedder(
+        model_store.embedding_folder(embedding.model),
+        name=embedding.model,
+        threads=embedding.threads,
+        batch_tokens=embedding.batch_tokens,
+    )
+
+
+def _open_store(settings: Settings, embedder: Embedder) -> VectorStore:
+    match settings.store.home:
+        case "edge":
+            from retrieval.store.edge import open_edge_store
+
+            return open_edge_store(settings.home.store, dim=embedder.dim, fingerprint=embedder.fingerprint)
+        case "qdrant":
+            return _open_qdrant(settings, embedder)
+        case _:
+            assert_never(settings.store.home)
+
+
+def _open_qdrant(settings: Settings, embedder: Embedder) -> VectorStore:
+    from qdrant_client import QdrantClient
+
+    from retrieval.store.qdrant import open_qdrant_store
+
+    server = settings.store
+    client = QdrantClient(
+        url=server.url,
+        api_key=server.api_key.get_secret_value() if server.api_key else None,
+        timeout=int(server.timeout_seconds),
+        check_compatibility=False,
+    )
+    return open_qdrant_store(client, collection=server.collection, dim=embedder.dim, fingerprint=embedder.fingerprint)
