@@ -43,7 +43,7 @@ def run(args: Sequence[str] | None = None, *, connect: Connect = connect_to_home
     """
     invocation = Invocation(environ=os.environ, connect=connect)
     try:
-        result = _build()(args=args, prog_name="groundwork", standalone_mode=False, obj=invocation)
+        result = build()(args=args, prog_name="groundwork", standalone_mode=False, obj=invocation)
     except KeyboardInterrupt:
         return exits.INTERRUPTED
     except BrokenPipeError:
@@ -51,7 +51,8 @@ def run(args: Sequence[str] | None = None, *, connect: Connect = connect_to_home
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return exits.UNEXPECTED
     except typer.TyperException as error:
-        output.write_error(error.format_message())
+        if error.format_message():  # empty when the help was shown instead
+            output.write_error(_usage_sentence(error))
         return error.exit_code
     except typer.Abort:
         return exits.INTERRUPTED
@@ -60,7 +61,8 @@ def run(args: Sequence[str] | None = None, *, connect: Connect = connect_to_home
     return result if isinstance(result, int) else exits.DONE
 
 
-def _build() -> typer.Typer:
+def build() -> typer.Typer:
+    """The whole command line, without the net that ``run`` puts under it."""
     root = typer.Typer(
         help="Answers over your own documents, each sentence checked against stored text.",
         no_args_is_help=True,
@@ -102,6 +104,15 @@ def _global_options(
     invocation.config = config
     invocation.home = home
     invocation.debug = debug
+
+
+def _usage_sentence(error: typer.TyperException) -> str:
+    message = " ".join(error.format_message().split()).rstrip(".")
+    context: typer.Context | None = getattr(error, "ctx", None)
+    if context is None:
+        return f"{message}."
+    joint = " See" if message.endswith("?") else "; see"
+    return f"{message}{joint} {context.command_path} --help."
 
 
 def _report(error: Exception, invocation: Invocation) -> int:

@@ -25,7 +25,12 @@ if TYPE_CHECKING:
     from app.supervisor import Supervisor
 
 SAMPLE_COLLECTION = "handbook"
-_READY_SECONDS = 300.0
+_ANNOUNCE_SECONDS = 30.0
+_ANNOUNCE_POLL_SECONDS = 0.05
+_LOADING_SECONDS = 180.0
+"""Longest wait for the embedded model server to load its model."""
+_REMOTE_SECONDS = 10.0
+"""Longest wait for a model server that somebody else runs."""
 _READY_POLL_SECONDS = 0.5
 
 Port = Annotated[int | None, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")]
@@ -114,13 +119,27 @@ async def _work(supervisor: Supervisor, settings: Settings, *, samples: bool, br
 
 
 async def _prepare(settings: Settings, *, samples: bool, browser: bool) -> None:
+    await _wait_announced(settings)
     async with connect_running(settings) as client:
         if samples:
             await _ingest_samples(client, settings)
-        problem = await _wait_ready(client)
+        problem = await _wait_ready(client, _REMOTE_SECONDS if settings.model.base_url else _LOADING_SECONDS)
     _print_places(settings, problem)
     if browser:
         webbrowser.open(_ui_url(settings))
+
+
+async def _wait_announced(settings: Settings) -> None:
+    """Until the API has written where it listens, which it does an instant after it answers."""
+    from app.errors import ProcessFailed
+    from app.home_lock import running_api
+
+    try:
+        async with asyncio.timeout(_ANNOUNCE_SECONDS):
+            while running_api(settings.home) is None:  # noqa: ASYNC110 - another process writes that file
+                await asyncio.sleep(_ANNOUNCE_POLL_SECONDS)
+    except TimeoutError as error:
+        raise ProcessFailed(f"The API does not say where it listens; see {settings.home.logs / 'api.log'}.") from error
 
 
 async def _ingest_samples(client: ApiClient, settings: Settings) -> None:
@@ -141,11 +160,11 @@ async def _ingest_samples(client: ApiClient, settings: Settings) -> None:
     output.write_error(f"Ingested the sample handbook: {len(report.files)} documents{remark}.")
 
 
-async def _wait_ready(client: ApiClient) -> str:
-    """Empty once all parts are ready; otherwise one sentence, after a long wait."""
+async def _wait_ready(client: ApiClient, seconds: float) -> str:
+    """Empty once all parts are ready; otherwise, after that time, one sentence."""
     problem = ""
     try:
-        async with asyncio.timeout(_READY_SECONDS):
+        async with asyncio.timeout(seconds):
             while not (readiness := await client.readiness()).ready:
                 problem = "; ".join(f"{part}: {state}" for part, state in readiness.parts.items() if state != "ready")
                 await asyncio.sleep(_READY_POLL_SECONDS)
