@@ -1,0 +1,40 @@
+"""Entry of the chat UI: ``python -m streamlit run ui/main.py``, the API's address in ``GROUNDWORK_API_URL``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import streamlit as st
+
+ROOT = Path(__file__).resolve().parent.parent
+if str(ROOT) not in sys.path:
+    # Streamlit puts this script's folder on the path, not the folder of the packages.
+    sys.path.insert(0, str(ROOT))
+
+from ui import session  # noqa: E402
+from ui.errors import UiError  # noqa: E402
+from ui.pages import chat, documents, search  # noqa: E402
+from ui.problem import draw_problem  # noqa: E402
+
+ICON = Path(__file__).parent / "assets" / "icon.svg"
+
+
+def main() -> None:
+    """Set the page up and draw the page that the address names."""
+    st.set_page_config(page_title="Groundwork", page_icon=ICON, layout="centered", initial_sidebar_state="auto")
+    st.logo(str(ICON.with_name("logo.svg")), icon_image=str(ICON), size="large")
+    pages = session.Pages(
+        chat=st.Page(chat.draw, title="Chat", icon=":material/forum:", url_path="chat", default=True),
+        documents=st.Page(documents.draw, title="Documents", icon=":material/folder_open:", url_path="documents"),
+        search=st.Page(search.draw, title="Search", icon=":material/search:", url_path="search"),
+    )
+    session.declare_pages(pages)
+    page = st.navigation(list(pages))
+    try:
+        page.run()
+    except UiError as error:
+        draw_problem(error)
+
+
+main()

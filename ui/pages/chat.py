@@ -1,0 +1,138 @@
+"""The chat: threads in the sidebar, the open thread with its runs, and the question box."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app.schema import CollectionInfo, RunInfo, RunRequest, ThreadDetail
+from ui import session
+from ui.errors import ApiRefused, UiError
+from ui.passage_drawer import draw_requested_passage
+from ui.problem import draw_notice
+from ui.render_answer import draw_ended
+from ui.stream import draw_running
+from ui.thread_list import draw_thread_list
+from ui.wording import literal
+
+WATCH_SECONDS = 3
+"""How often an idle page looks whether another tab has asked something in the same thread."""
+COLLECTIONS = "chosen_collections"
+SUGGESTIONS = (
+    "Why did my pod restart? Last termination reason: OOMKilled",
+    "What does exit code 137 mean?",
+    "How do I roll back a deployment?",
+    "Who is called when a page is not acknowledged?",
+)
+"""Questions that the sample handbook answers."""
+
+
+def draw() -> None:
+    """Draw the chat page."""
+    client = session.client()
+    thread_id = session.thread_id()
+    collections = client.collections()
+    with st.sidebar:
+        draw_thread_list(client.threads(), open_id=thread_id)
+        chosen = _draw_collection_picker(collections)
+    draw_notice()
+    detail = client.thread(thread_id) if thread_id else None
+    running = detail.runs[-1] if detail and detail.runs and detail.runs[-1].state == "running" else None
+    question = session.take_question() or _draw_question_box(running)
+    if question and running is None:
+        _ask(question, thread_id, chosen)
+    draw_requested_passage()
+    if detail is None or not detail.runs:
+        _draw_start(collections)
+    else:
+        _draw_thread(detail, running)
+
+
+def _draw_collection_picker(collections: list[CollectionInfo]) -> tuple[str, ...]:
+    names = [collection.name for collection in collections]
+    if len(names) < 2:
+        return ()
+    kept = [name for name in st.session_state.get(COLLECTIONS, []) if name in names]
+    sizes = {collection.name: collection.documents for collection in collections}
+    chosen = st.multiselect(
+        "Collections",
+        names,
+        default=kept,
+        format_func=lambda name: f"{name} ({sizes[name]})",
+        placeholder="All documents",
+        help="Questions are answered from these collections alone.",
+    )
+    st.session_state[COLLECTIONS] = chosen
+    return tuple(chosen)
+
+
+def _draw_question_box(running: RunInfo | None) -> str | None:
+    return st.chat_input(
+        "Ask about your documents" if running is None else "Answering; stop it to ask something else",
+        key="question",
+        max_chars=8000,
+        disabled=running is not None,
+    )
+
+
+def _ask(question: str, thread_id: str | None, collections: tuple[str, ...]) -> None:
+    """Start the run and draw the page anew, which then follows it."""
+    if not question.strip():
+        return
+    client = session.client()
+    try:
+        thread_id = thread_id or client.create_thread().thread_id
+        client.start_run(thread_id, RunRequest(question=question.strip(), collections=collections))
+    except ApiRefused as error:
+        session.notify("error", str(error))
+    session.open_thread(thread_id)
+    st.rerun()
+
+
+def _draw_thread(detail: ThreadDetail, running: RunInfo | None) -> None:
+    st.subheader(literal(detail.thread.title or "New chat"), anchor=False)
+    for run in detail.runs:
+        with st.chat_message("user", avatar=":material/person:"):
+            st.text(run.question)
+        with st.chat_message("assistant", avatar=":material/fact_check:"):
+            if run.state == "running":
+                draw_running(run)
+            else:
+                draw_ended(run)
+    if running is None:
+        _watch(detail.thread.thread_id, len(detail.runs))
+
+
+@st.fragment(run_every=WATCH_SECONDS)
+def _watch(thread_id: str, known_runs: int) -> None:
+    """Draw the page anew when the thread has grown elsewhere."""
+    try:
+        threads = {thread.thread_id: thread.runs for thread in session.client().threads()}
+    except UiError:
+        return
+    if threads.get(thread_id, 0) != known_runs:
+        st.rerun()
+
+
+def _draw_start(collections: list[CollectionInfo]) -> None:
+    """What an empty thread shows: how to begin."""
+    st.subheader("Ask your documents", anchor=False)
+    if not any(collection.documents for collection in collections):
+        st.info(
+            "There are no documents yet. Add some on the Documents page, or run: `groundwork ingest FOLDER`",
+            icon=":material/upload_file:",
+        )
+        st.page_link(session.pages().documents, label="Add documents", icon=":material/folder_open:")
+        return
+    documents = sum(collection.documents for collection in collections)
+    st.markdown(
+        f"Every sentence of an answer is checked against the text of your {documents:,} documents. "
+        "A number opens the passage that a sentence rests on."
+    )
+    for number, suggestion in enumerate(SUGGESTIONS):
+        st.button(
+            literal(suggestion),
+            key=f"suggestion-{number}",
+            icon=":material/chat_bubble:",
+            on_click=session.ask_later,
+            args=(suggestion,),
+        )

@@ -1,0 +1,116 @@
+"""The drawer that shows a passage where it stands in its document, the quoted words marked."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import streamlit as st
+
+from agents.answer import Citation
+from ui import session
+from ui.client import ApiClient
+from ui.errors import ApiRefused, UiError
+from ui.markup import text_html
+from ui.session import PassageKey
+from ui.wording import literal, place
+
+CONTEXT_CHARACTERS = 700
+"""How much of the document is shown on each side of the quote, up to the next paragraph's end."""
+
+
+class Passage(NamedTuple):
+    """A piece of a document's text with the span that is meant."""
+
+    heading: str
+    source: str
+    text: str
+    start: int
+    end: int
+    remark: str = ""
+
+
+def draw_requested_passage() -> None:
+    """Open the drawer if the reader asked for a passage."""
+    if wanted := session.take_passage():
+        _drawer(wanted)
+
+
+@st.dialog("Source", width="medium", position="right", icon=":material/format_quote:")
+def _drawer(wanted: PassageKey) -> None:
+    try:
+        passage = _cited(wanted) if wanted.citation else _chunk(session.client(), wanted)
+    except UiError as error:
+        st.error(literal(str(error)), icon=":material/error:")
+        return
+    number = f"[{wanted.citation}] " if wanted.citation else ""
+    st.markdown(f"**{literal(number + passage.heading)}**")
+    st.caption(literal(passage.source))
+    if passage.remark:
+        st.warning(passage.remark, icon=":material/warning:")
+    st.html(text_html(passage.text, [(passage.start, passage.end)]))
+    if st.button("Open the document", icon=":material/description:", key="open-document"):
+        st.switch_page(session.pages().documents, query_params={"document": wanted.document_id})
+
+
+def _cited(wanted: PassageKey) -> Passage:
+    client = session.client()
+    answer = client.run(wanted.run_id).answer
+    citations = () if answer is None else answer.citations
+    citation = next((entry for entry in citations if entry.number == wanted.citation), None)
+    if citation is None:
+        raise UiError(f"This answer has no source {wanted.citation}.")
+    try:
+        text = client.document_text(citation.document_id)
+    except ApiRefused as error:
+        if error.status != 404:
+            raise
+        return _quote_alone(citation, "The document is no longer stored; this is what was quoted from it.")
+    if text[citation.char_start : citation.char_end] != citation.quote:
+        return _quote_alone(citation, "The document has changed since; this is what was quoted from it.")
+    return cut_out(text, citation)
+
+
+def cut_out(text: str, citation: Citation) -> Passage:
+    """The quote with its surroundings, from the start of a paragraph to the end of one."""
+    start = _paragraph_start(text, citation.char_start)
+    end = _paragraph_end(text, citation.char_end)
+    before = "" if start == 0 else "… "
+    after = "" if end == len(text) else " …"
+    shift = len(before) - start
+    return Passage(
+        heading=place(citation.title, citation.page, citation.section),
+        source=citation.source,
+        text=f"{before}{text[start:end]}{after}",
+        start=citation.char_start + shift,
+        end=citation.char_end + shift,
+    )
+
+
+def _paragraph_start(text: str, position: int) -> int:
+    earliest = max(0, position - CONTEXT_CHARACTERS)
+    if earliest == 0:
+        return 0
+    border = text.find("\n\n", earliest, position)
+    return earliest if border < 0 else border + 2
+
+
+def _paragraph_end(text: str, position: int) -> int:
+    latest = min(len(text), position + CONTEXT_CHARACTERS)
+    if latest == len(text):
+        return latest
+    border = text.rfind("\n\n", position, latest)
+    return latest if border < 0 else border
+
+
+def _quote_alone(citation: Citation, remark: str) -> Passage:
+    heading = place(citation.title, citation.page, citation.section)
+    return Passage(heading, citation.source, citation.quote, 0, len(citation.quote), remark)
+
+
+def _chunk(client: ApiClient, wanted: PassageKey) -> Passage:
+    record = client.document(wanted.document_id)
+    chunks = client.document_chunks(wanted.document_id).chunks
+    chunk = next((entry for entry in chunks if entry.chunk_id == wanted.chunk_id), None)
+    if chunk is None:
+        raise UiError("The document has changed since; this passage is no longer stored.")
+    return Passage(place(record.title, chunk.page, chunk.section), record.source, chunk.text, 0, 0)

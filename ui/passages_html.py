@@ -1,0 +1,126 @@
+"""Found passages, checked claims and the token budget as HTML; every text is escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from html import escape
+
+from agents.answer import Claim, ContextReport, FoundPassage
+from app.schema import SearchHit
+from ui.markup import styled
+from ui.wording import GLYPHS, VERDICTS, place, plural
+
+BUDGET_COLOURS = {
+    "system": "#6b7a90",
+    "history": "#9a6fb0",
+    "evidence": "#1f8a8a",
+    "tools": "#c98a2b",
+    "reserve": "#b9c2cc",
+}
+_BUDGET_WORDS = {
+    "system": "instructions",
+    "history": "earlier turns",
+    "evidence": "passages",
+    "tools": "tools",
+    "reserve": "kept for the answer",
+}
+_DROPPED = {"budget": "did not fit", "duplicate": "said the same as another"}
+
+
+def passages_html(passages: Iterable[FoundPassage]) -> str:
+    """Passages as a list to fold open, each with its place and why it was found."""
+    return styled("".join(_passage(passage) for passage in passages))
+
+
+def scores_html(passage: FoundPassage) -> str:
+    """Why a passage was found, leg by leg."""
+    return styled(_chips(passage))
+
+
+def found_passage(hit: SearchHit) -> FoundPassage:
+    """A hit of a search as the passage it is."""
+    fields = hit.model_dump(exclude={"scores", "matched_terms"}) | hit.scores.model_dump()
+    return FoundPassage.model_validate(fields)
+
+
+def claims_html(claims: Iterable[Claim]) -> str:
+    """Claims with verdict, sources and the reason of the verdict."""
+    return styled("".join(_claim(claim) for claim in claims))
+
+
+def budget_html(context: ContextReport) -> str:
+    """How the context window was filled, and what was left out."""
+    used = {name: count for name, count in context.used.model_dump().items() if count}
+    total = max(context.budget_tokens, sum(used.values()), 1)
+    bar = "".join(
+        f'<span style="width:{100 * count / total:.2f}%;background:{BUDGET_COLOURS[name]}"></span>'
+        for name, count in used.items()
+    )
+    legend = "".join(
+        f'<span><i style="background:{BUDGET_COLOURS[name]}"></i>{_BUDGET_WORDS[name]} {count:,}</span>'
+        for name, count in used.items()
+    )
+    dropped = "".join(
+        f"<li>{escape(entry.source)}: {plural(entry.tokens, 'token')}, {_DROPPED[entry.reason]}</li>"
+        for entry in context.dropped
+    )
+    left_out = f"<p>Left out: {plural(len(context.dropped), 'passage')}</p><ul>{dropped}</ul>" if dropped else ""
+    return styled(
+        f"<p>{plural(context.budget_tokens, 'token')} of context</p>"
+        f'<div class="gw-bar">{bar}</div><p class="gw-legend">{legend}</p>{left_out}'
+    )
+
+
+def _passage(passage: FoundPassage) -> str:
+    where = place(passage.title or passage.source, passage.page, passage.section)
+    return (
+        f"<details><summary><b>{passage.rank}. {escape(where)}</b><br><small>{escape(passage.source)}</small>"
+        f'{_chips(passage)}</summary><div class="gw-passage">{escape(passage.text)}</div></details>'
+    )
+
+
+def _chips(passage: FoundPassage) -> str:
+    chips = "".join(f'<span class="gw-chip">{chip}</span>' for chip in _scores(passage))
+    return f'<span class="gw-chips">{chips}</span>'
+
+
+def _scores(passage: FoundPassage) -> Iterator[str]:
+    yield (
+        "not found by meaning"
+        if passage.dense_rank is None
+        else (f"meaning: rank {passage.dense_rank}{_score(', cosine', passage.dense)}")
+    )
+    yield (
+        "not found by words"
+        if passage.bm25_rank is None
+        else (f"words: rank {passage.bm25_rank}{_score(', BM25', passage.bm25)}")
+    )
+    yield f"together {passage.fused:.3f}"
+    if passage.rerank is not None:
+        yield f"reranked {passage.rerank:.3f}"
+
+
+def term_spans(text: str, terms: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Words of the text that begin with one of the terms, which are stems."""
+    stems = tuple(term.lower() for term in terms if term)
+    start = None
+    for position, character in enumerate(f"{text} "):
+        if character.isalnum():
+            start = position if start is None else start
+        elif start is not None:
+            if stems and text[start:position].lower().startswith(stems):
+                yield start, position
+            start = None
+
+
+def _score(label: str, score: float | None) -> str:
+    return "" if score is None else f"{label} {score:.2f}"
+
+
+def _claim(claim: Claim) -> str:
+    numbers = ", ".join(str(number) for number in claim.citations)
+    sources = f" Source {numbers}." if numbers else ""
+    return (
+        f'<div class="gw-claim"><b class="{claim.verdict}">{GLYPHS[claim.verdict]}</b><div>{escape(claim.text)}'
+        f'<br><span class="gw-note">{VERDICTS[claim.verdict]}. {escape(claim.explanation)}{sources}</span></div></div>'
+    )

@@ -1,0 +1,92 @@
+"""The run that is going on, drawn as its events come.
+
+A fragment that is run again every moment, each time for a moment: a click elsewhere on the page is served between
+two of them, and closing the tab ends nothing but the drawing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from time import monotonic
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from agents.events import RunEvent, Token
+from app.schema import RunInfo
+from ui import session
+from ui.errors import UiError
+from ui.markup import busy_html, markdown_html
+from ui.run_view import RunView, Stage, fold
+from ui.wording import plural
+
+ATTACH_SECONDS = 1.5
+"""How long one pass reads before other fragments of the page get their turn."""
+DRAW_SECONDS = 0.1
+"""Shortest time between two drawings of the text; the browser would not keep up with every token."""
+_STAGES: dict[Stage, str] = {
+    "searching": "Searching the documents",
+    "reading": "Reading",
+    "writing": "Writing",
+    "checking": "Checking each sentence",
+    "ended": "Done",
+}
+
+
+def draw_running(run: RunInfo) -> None:
+    """Draw a run that goes on, from its first event to its last; the page is drawn anew when it has ended."""
+    _draw(run.run_id)
+    # Outside the fragment: a click interrupts it instead of waiting for it.
+    st.button("Stop", key=f"stop-{run.run_id}", icon=":material/stop_circle:", on_click=_stop, args=(run.run_id,))
+
+
+@st.fragment(run_every=ATTACH_SECONDS)
+def _draw(run_id: str) -> None:
+    status = st.empty()
+    text = st.empty()
+    seen = view = session.view_of(run_id)
+    _show(view, status, text)
+    try:
+        for view in _views(run_id, seen):
+            session.keep_view(run_id, view)
+            _show(view, status, text)
+    except UiError as error:
+        status.error(f"{error} The run itself goes on; this page attaches again by itself.", icon=":material/error:")
+        return
+    if view.ended or session.client().run(run_id).state != "running":
+        st.rerun()
+
+
+def _views(run_id: str, view: RunView) -> Iterator[RunView]:
+    """The view after each batch of events, for one pass."""
+    started = drawn = monotonic()
+    waiting: list[RunEvent] = []
+    with closing(session.client().follow(run_id, after=view.seq)) as events:
+        for event in events:
+            if event is not None:
+                waiting.append(event)
+            now = monotonic()
+            if not isinstance(event, Token) or now - drawn >= DRAW_SECONDS:
+                view = fold(waiting, view)
+                waiting.clear()
+                drawn = now
+                yield view
+            if now - started >= ATTACH_SECONDS:
+                break
+    yield fold(waiting, view)
+
+
+def _show(view: RunView, status: DeltaGenerator, text: DeltaGenerator) -> None:
+    found = plural(len(view.passages), "passage")
+    label = f"Reading {found}" if view.stage == "reading" else _STAGES[view.stage]
+    status.html(busy_html(f"{label} …"))
+    if view.text:
+        text.html(markdown_html(view.text))
+
+
+def _stop(run_id: str) -> None:
+    try:
+        session.client().cancel_run(run_id)
+    except UiError as error:
+        session.notify("error", str(error))
