@@ -2,6 +2,7 @@
 
 IngestionError
 ├── LoadFailed        the file cannot become text; carries a reason of the closed set
+├── LedgerUnavailable infrastructure: the database cannot be read or written; may be retried
 └── CollectionUnknown caller: no such collection
 """
 
@@ -21,6 +22,10 @@ class LoadFailed(IngestionError):
         super().__init__(detail)
         self.reason: FailureReason = reason
         self.detail = detail
+
+
+class LedgerUnavailable(IngestionError):
+    """The database of the ledger cannot be read or written."""
 
 
 class CollectionUnknown(IngestionError):

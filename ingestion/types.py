@@ -67,6 +67,15 @@ class ParsedDocument:
     metadata: Mapping[str, MetadataValue] = field(default_factory=dict[str, MetadataValue])
 
 
+@dataclass(frozen=True, slots=True)
+class DocumentIdentity:
+    """Which document a text is: its id, its collection, and where it came from."""
+
+    document_id: str
+    collection: str
+    source: str
+
+
 class FileOutcome(BaseModel):
     """What became of one source in one ingest; one entry of ``ingest --json``."""
 

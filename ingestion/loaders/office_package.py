@@ -13,7 +13,7 @@ from ingestion.errors import LoadFailed
 
 OLE_MAGIC = bytes.fromhex("d0cf11e0a1b11ae1")
 """Head of the container of old office files, and of encrypted new ones."""
-_etree: Any = etree
+_etree: Any = etree  # pyright: ignore[reportUnknownVariableType] - no type stubs
 _ENCRYPTED_STREAM = "EncryptedPackage".encode("utf-16-le")
 _MAX_ENTRIES = 20_000
 _MAX_PART_BYTES = 256 * 1024 * 1024

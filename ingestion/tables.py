@@ -1,0 +1,57 @@
+"""Tables of the document ledger; columns and keys, no queries. The application migrates them.
+
+Times are ISO 8601 strings in UTC and metadata is JSON text, so that SQLite and PostgreSQL store the same bytes.
+"""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+METADATA = sa.MetaData()
+
+documents = sa.Table(
+    "documents",
+    METADATA,
+    sa.Column("document_id", sa.String(36), primary_key=True),
+    sa.Column("collection", sa.String(200), nullable=False),
+    sa.Column("source", sa.Text, nullable=False),
+    sa.Column("parent_id", sa.String(36)),
+    sa.Column("title", sa.Text, nullable=False, server_default=""),
+    sa.Column("status", sa.String(16), nullable=False),
+    sa.Column("reason", sa.String(32)),
+    sa.Column("detail", sa.Text, nullable=False, server_default=""),
+    sa.Column("chunks", sa.Integer, nullable=False, server_default="0"),
+    sa.Column("pages", sa.Integer),
+    sa.Column("media_type", sa.String(200), nullable=False, server_default=""),
+    sa.Column("size_bytes", sa.BigInteger, nullable=False, server_default="0"),
+    sa.Column("content_sha256", sa.String(64), nullable=False, server_default=""),
+    sa.Column("metadata", sa.Text, nullable=False, server_default="{}"),
+    sa.Column("embedding_fingerprint", sa.Text, nullable=False, server_default=""),
+    sa.Column("recipe", sa.String(100), nullable=False, server_default=""),
+    sa.Column("created_at", sa.String(32), nullable=False),
+    sa.Column("updated_at", sa.String(32), nullable=False),
+    sa.UniqueConstraint("collection", "source", name="uq_documents_collection_source"),
+    sa.Index("ix_documents_status", "status"),
+)
+"""One row a source and collection. ``recipe`` names the settings that shaped the chunks; ``status`` is ``processing``
+from before the first write to the store until after the last."""
+
+document_texts = sa.Table(
+    "document_texts",
+    METADATA,
+    sa.Column(
+        "document_id", sa.String(36), sa.ForeignKey("documents.document_id", ondelete="CASCADE"), primary_key=True
+    ),
+    sa.Column("text", sa.Text, nullable=False),
+)
+"""The stored text that all offsets count in; apart from ``documents``, so that lists stay quick."""
+
+document_chunks = sa.Table(
+    "document_chunks",
+    METADATA,
+    sa.Column("chunk_id", sa.String(36), primary_key=True),
+    sa.Column("document_id", sa.String(36), sa.ForeignKey("documents.document_id", ondelete="CASCADE"), nullable=False),
+    sa.Column("position", sa.Integer, nullable=False),
+    sa.Index("ix_document_chunks_document_id", "document_id", "position"),
+)
+"""Ids of the chunks that the store must hold: what ``status`` compares with it."""
