@@ -30,7 +30,7 @@ from app.errors import (
     TokenRefused,
 )
 from app.schema import Problem, ProblemCode
-from ingestion.errors import CollectionUnknown, IngestionError
+from ingestion.errors import CollectionUnknown, IngestionError, LedgerUnavailable
 from retrieval.errors import EmbeddingFailed, ModelFilesMissing, RetrievalError, StoreUnavailable
 
 logger = logging.getLogger(__name__)
@@ -56,6 +56,7 @@ _KINDS: dict[type[Exception], _Kind] = {
     TokenRefused: _Kind(403, "token_refused"),
     HomeUnwritable: _Kind(507, "home_unwritable"),
     DatabaseUnavailable: _Kind(503, "database_unavailable"),
+    LedgerUnavailable: _Kind(503, "database_unavailable"),
     StoreUnavailable: _Kind(503, "store_unavailable"),
     EmbeddingFailed: _Kind(503, "embedding_failed"),
     ModelFilesMissing: _Kind(503, "model_unavailable"),
