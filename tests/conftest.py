@@ -20,6 +20,7 @@ ROOT = Path(__file__).parents[1]
 _DATA = Path(os.environ.get("GROUNDWORK_TEST_DATA") or ROOT.parent / "shared" / "data")
 _MODEL_HOME = os.environ.get("GROUNDWORK_TEST_HOME") or os.environ.get("GROUNDWORK_HOME")
 _POSTGRES = os.environ.get("GROUNDWORK_TEST_POSTGRES")
+"""A ``postgresql+asyncpg://`` URL of a database that tests may write to."""
 _STRICT = bool(os.environ.get("CI")) and os.environ.get("GROUNDWORK_TEST_STRICT") == "1"
 
 
@@ -74,15 +75,13 @@ def settings(tmp_path: Path) -> Settings:
     return Settings(home_path=tmp_path / "home")
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.integration)])
+@pytest.fixture(params=["sqlite", *([pytest.param("postgresql", marks=pytest.mark.integration)] if _POSTGRES else [])])
 def database_settings(request: pytest.FixtureRequest, settings: Settings) -> Settings:
-    """Settings with the home's SQLite file, then with the empty database of ``GROUNDWORK_TEST_POSTGRES``."""
+    """Settings with the home's SQLite file, then with the database of ``GROUNDWORK_TEST_POSTGRES``, if there is one."""
     settings.home_path.mkdir(exist_ok=True)
     if request.param == "sqlite":
         return settings
-    if not _POSTGRES:
-        pytest.skip("no PostgreSQL; set GROUNDWORK_TEST_POSTGRES to the postgresql+asyncpg:// URL of a test database")
-    return settings.model_copy(update={"database": DatabaseSettings(url=SecretStr(_POSTGRES))})
+    return settings.model_copy(update={"database": DatabaseSettings(url=SecretStr(_POSTGRES or ""))})
 
 
 @pytest.fixture(scope="session")
