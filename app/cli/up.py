@@ -13,25 +13,14 @@ import typer
 
 from app.cli import output
 from app.cli.connection import connect_running
-from app.cli.ingest import run_ingest
+from app.cli.first_start import ingest_samples, wait_announced, wait_ready
 from app.cli.invocation import current
 from app.cli.models import pull_model, used_models
-from app.cli.progress import ingest_progress
 from app.cli.serve import with_server
 
 if TYPE_CHECKING:
-    from app.client import ApiClient
     from app.settings import Settings
     from app.supervisor import Supervisor
-
-SAMPLE_COLLECTION = "handbook"
-_ANNOUNCE_SECONDS = 30.0
-_ANNOUNCE_POLL_SECONDS = 0.05
-_LOADING_SECONDS = 180.0
-"""Longest wait for the embedded model server to load its model."""
-_REMOTE_SECONDS = 10.0
-"""Longest wait for a model server that somebody else runs."""
-_READY_POLL_SECONDS = 0.5
 
 Port = Annotated[int | None, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")]
 
@@ -119,58 +108,14 @@ async def _work(supervisor: Supervisor, settings: Settings, *, samples: bool, br
 
 
 async def _prepare(settings: Settings, *, samples: bool, browser: bool) -> None:
-    await _wait_announced(settings)
+    await wait_announced(settings)
     async with connect_running(settings) as client:
         if samples:
-            await _ingest_samples(client, settings)
-        problem = await _wait_ready(client, _REMOTE_SECONDS if settings.model.base_url else _LOADING_SECONDS)
+            await ingest_samples(client, settings)
+        problem = await wait_ready(client, settings)
     _print_places(settings, problem)
     if browser:
         webbrowser.open(_ui_url(settings))
-
-
-async def _wait_announced(settings: Settings) -> None:
-    """Until the API has written where it listens, which it does an instant after it answers."""
-    from app.errors import ProcessFailed
-    from app.home_lock import running_api
-
-    try:
-        async with asyncio.timeout(_ANNOUNCE_SECONDS):
-            while running_api(settings.home) is None:  # noqa: ASYNC110 - another process writes that file
-                await asyncio.sleep(_ANNOUNCE_POLL_SECONDS)
-    except TimeoutError as error:
-        raise ProcessFailed(f"The API does not say where it listens; see {settings.home.logs / 'api.log'}.") from error
-
-
-async def _ingest_samples(client: ApiClient, settings: Settings) -> None:
-    """Ingest the handbook once per home; a home whose owner deleted it stays without."""
-    from app.processes import ROOT
-    from app.schema import IngestRequest
-
-    folder = ROOT / "samples" / "handbook"
-    marker = settings.home.samples_marker
-    if marker.exists() or not folder.is_dir():
-        return
-    with ingest_progress() as show:
-        request = IngestRequest(paths=(str(folder),), collection=SAMPLE_COLLECTION)
-        report = await run_ingest(client, request, show)
-    marker.touch()
-    failed = report.totals.get("failed", 0)
-    remark = f"; {failed} failed" if failed else ""
-    output.write_error(f"Ingested the sample handbook: {len(report.files)} documents{remark}.")
-
-
-async def _wait_ready(client: ApiClient, seconds: float) -> str:
-    """Empty once all parts are ready; otherwise, after that time, one sentence."""
-    problem = ""
-    try:
-        async with asyncio.timeout(seconds):
-            while not (readiness := await client.readiness()).ready:
-                problem = "; ".join(f"{part}: {state}" for part, state in readiness.parts.items() if state != "ready")
-                await asyncio.sleep(_READY_POLL_SECONDS)
-    except TimeoutError:
-        return problem
-    return ""
 
 
 def _print_places(settings: Settings, problem: str) -> None:
