@@ -1,0 +1,202 @@
+"""A chat model behind an OpenAI-compatible server: the embedded llama.cpp, vLLM, or any other by URL."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+import openai
+from openai import AsyncStream
+from openai.types import CompletionUsage
+from openai.types.chat import ChatCompletionChunk, ChatCompletionMessageParam
+
+from agents.answer import Usage
+from agents.chat_model import ChatDelta, ChatMessage, Sampling
+from agents.errors import ModelTimeout, ModelUnavailable
+from agents.openai_errors import explain
+from agents.token_count import TokenCounter
+
+BaseUrl = str | Callable[[], Awaitable[str]]
+"""Address that ends in ``/v1``, or a function that waits until the server is ready and returns it."""
+
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+@dataclass(frozen=True, slots=True)
+class TimeLimits:
+    """Seconds; see ``agents.settings.ModelSettings``."""
+
+    connect: float = 5.0
+    first_token: float = 180.0
+    between_tokens: float = 60.0
+
+
+class OpenAIChatModel:
+    """Implements ``ChatModel``. One request is one HTTP request: nothing is tried again behind the caller's back."""
+
+    def __init__(
+        self,
+        base_url: BaseUrl,
+        *,
+        name: str,
+        context_tokens: int,
+        api_key: str | None = None,
+        limits: TimeLimits | None = None,
+    ) -> None:
+        self._base_url = base_url
+        self._name = name
+        self._context_tokens = context_tokens
+        self._limits = limits or TimeLimits()
+        local = not isinstance(base_url, str) or urlsplit(base_url).hostname in _LOOPBACK
+        self._client = openai.AsyncOpenAI(
+            base_url="http://127.0.0.1/v1" if callable(base_url) else base_url,
+            api_key=api_key or "none",
+            max_retries=0,
+            timeout=openai.Timeout(None, connect=self._limits.connect),
+            # A server on this machine is never reached through the proxy of the environment.
+            http_client=openai.DefaultAsyncHttpxClient(trust_env=not local),
+            # llama.cpp closes a kept connection without notice, which would fail the next request.
+            default_headers={"Connection": "close"} if local else None,
+        )
+        self._counter = TokenCounter(name)
+
+    @property
+    def name(self) -> str:
+        """Model name as sent on the wire."""
+        return self._name
+
+    @property
+    def context_tokens(self) -> int:
+        """Length of the context window in the model's tokens."""
+        return self._context_tokens
+
+    async def stream(self, messages: Sequence[ChatMessage], sampling: Sampling) -> AsyncGenerator[ChatDelta]:
+        """Reply piece by piece; the last piece carries usage and finish reason. Closing it ends the HTTP stream.
+
+        Raises:
+            ModelUnavailable: The server cannot be reached, is loading or overloaded, or broke off.
+            ModelTimeout: No piece came within the time limit.
+            ModelRefused: The server rejected the request.
+        """
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + self._limits.first_token
+        started = False
+        ending = _Ending()
+        try:
+            async with asyncio.timeout_at(deadline):
+                response = await self._open(messages, sampling)
+            async with aclosing(response):
+                while True:
+                    async with asyncio.timeout_at(deadline):
+                        chunk = await anext(response, None)
+                    if chunk is None:
+                        break
+                    text = ending.take(chunk)
+                    if text:
+                        started = True
+                        yield ChatDelta(text=text)
+                    if started:
+                        deadline = loop.time() + self._limits.between_tokens
+        except TimeoutError as error:
+            raise self._too_slow(started=started) from error
+        except (openai.APIError, ValueError) as error:
+            raise explain(error, model=self._name, connect_seconds=self._limits.connect) from error
+        if ending.finish_reason is None:
+            raise ModelUnavailable("The model server broke off in the middle of its reply; ask again.")
+        yield ChatDelta(usage=ending.usage, finish_reason=ending.finish_reason)
+
+    async def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Length of each text in the server's tokens; exact where it has ``/tokenize``, else an upper estimate."""
+        client = await self._connected() if self._counter.asks_server else None
+        return await self._counter.count(client, texts)
+
+    async def check(self) -> None:
+        """Return when the server is ready to answer.
+
+        Raises:
+            ModelUnavailable: It cannot be reached or is loading.
+            ModelTimeout: It does not answer.
+            ModelRefused: The key is wrong.
+        """
+        try:
+            async with asyncio.timeout(self._limits.connect):
+                client = await self._connected()
+                await client.models.list()
+        except TimeoutError as error:
+            raise ModelTimeout("The model server does not answer; see its log.") from error
+        except (openai.APIError, ValueError) as error:
+            raise explain(error, model=self._name, connect_seconds=self._limits.connect) from error
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._client.close()
+
+    async def _connected(self) -> openai.AsyncOpenAI:
+        if isinstance(self._base_url, str):
+            return self._client
+        return self._client.with_options(base_url=await self._base_url())
+
+    async def _open(self, messages: Sequence[ChatMessage], sampling: Sampling) -> AsyncStream[ChatCompletionChunk]:
+        client = await self._connected()
+        return await client.chat.completions.create(
+            model=self._name,
+            messages=[_wire_message(message) for message in messages],
+            stream=True,
+            stream_options={"include_usage": True},
+            max_tokens=sampling.max_tokens,
+            temperature=openai.omit if sampling.temperature is None else sampling.temperature,
+            top_p=openai.omit if sampling.top_p is None else sampling.top_p,
+            seed=openai.omit if sampling.seed is None else sampling.seed,
+            stop=list(sampling.stop) or openai.omit,
+        )
+
+    def _too_slow(self, *, started: bool) -> ModelTimeout:
+        if started:
+            return ModelTimeout(
+                f"The model server sent nothing for {self._limits.between_tokens:g} s in the middle of its reply; ask"
+                " again, or raise model.token_timeout_seconds."
+            )
+        return ModelTimeout(
+            f"The model server sent no token within {self._limits.first_token:g} s; lower answer.evidence_tokens, or"
+            " raise model.first_token_timeout_seconds."
+        )
+
+
+class _Ending:
+    """What a stream says beside its text."""
+
+    def __init__(self) -> None:
+        self.usage: Usage | None = None
+        self.finish_reason: str | None = None
+
+    def take(self, chunk: ChatCompletionChunk) -> str:
+        """Keep usage and finish reason, and return the text."""
+        if chunk.usage:
+            self.usage = _usage(chunk.usage)
+        text = ""
+        for choice in chunk.choices:
+            text += choice.delta.content or ""
+            self.finish_reason = choice.finish_reason or self.finish_reason
+        return text
+
+
+def _usage(usage: CompletionUsage) -> Usage:
+    details = usage.prompt_tokens_details
+    return Usage(
+        prompt_tokens=usage.prompt_tokens,
+        completion_tokens=usage.completion_tokens,
+        cached_tokens=(details.cached_tokens or 0) if details else 0,
+    )
+
+
+def _wire_message(message: ChatMessage) -> ChatCompletionMessageParam:
+    match message.role:
+        case "system":
+            return {"role": "system", "content": message.content}
+        case "user":
+            return {"role": "user", "content": message.content}
+        case "assistant":
+            return {"role": "assistant", "content": message.content}

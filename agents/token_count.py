@@ -1,0 +1,77 @@
+"""Counting the chat model's tokens: the server's ``/tokenize`` where it has one, else an upper estimate."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+import re
+from collections.abc import Sequence
+
+import openai
+from openai import AsyncOpenAI
+from pydantic import BaseModel
+
+logger = logging.getLogger(__name__)
+
+_AT_ONCE = 8
+_TIME_LIMIT_SECONDS = 10.0
+_PIECE = re.compile(r"[A-Za-z]+|\s+|.", re.DOTALL)
+_LETTERS_PER_TOKEN = 3
+"""English words have 4 to 5 letters a token in current vocabularies, identifiers about 3."""
+_TOKENS_PER_WIDE_CHARACTER = 2
+
+
+class _Tokens(BaseModel):
+    """The answer of ``/tokenize``: llama.cpp sends ``tokens``, vLLM ``count`` too."""
+
+    tokens: list[int]
+
+
+class TokenCounter:
+    """Counts with the server until it turns out to have no tokenizer, and estimates from then on."""
+
+    def __init__(self, model: str) -> None:
+        self._model = model
+        self._asks_server = True
+
+    @property
+    def asks_server(self) -> bool:
+        """Whether the server is still asked."""
+        return self._asks_server
+
+    async def count(self, client: AsyncOpenAI | None, texts: Sequence[str]) -> list[int]:
+        """Length of each text in tokens, special tokens not counted; through ``client`` where one is given."""
+        if client and self._asks_server:
+            at_once = asyncio.Semaphore(_AT_ONCE)
+            try:
+                async with asyncio.timeout(_TIME_LIMIT_SECONDS):
+                    return list(await asyncio.gather(*(self._ask(client, text, at_once) for text in texts)))
+            except openai.APIStatusError as error:
+                self._asks_server = error.status_code >= 500
+                logger.info("server has no tokenizer", extra={"status": error.status_code})
+            except (openai.APIError, TimeoutError, ValueError) as error:
+                logger.warning("tokens are estimated", extra={"error": type(error).__name__})
+        return [estimate_tokens(text) for text in texts]
+
+    async def _ask(self, client: AsyncOpenAI, text: str, at_once: asyncio.Semaphore) -> int:
+        # Both servers have /tokenize at their root and pass over the other's field: "content" is llama.cpp's, "prompt"
+        # and "model" are vLLM's.
+        url = str(client.base_url.join("/tokenize"))
+        body = {"model": self._model, "prompt": text, "content": text, "add_special_tokens": False}
+        async with at_once:
+            answer = await client.post(url, body=body, cast_to=object)
+        return len(_Tokens.model_validate(answer).tokens)
+
+
+def estimate_tokens(text: str) -> int:
+    """More tokens than a current vocabulary makes of ``text``, in all but rare cases; 0 for no text."""
+    return sum(_estimate(piece) for piece in _PIECE.findall(text))
+
+
+def _estimate(piece: str) -> int:
+    if piece == " ":
+        return 0  # a single space belongs to the word behind it
+    if piece.isascii():
+        return math.ceil(len(piece) / _LETTERS_PER_TOKEN)
+    return _TOKENS_PER_WIDE_CHARACTER
