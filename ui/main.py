@@ -24,6 +24,7 @@ def main() -> None:
     """Set the page up and draw the page that the address names."""
     st.set_page_config(page_title="Groundwork", page_icon=ICON, layout="centered", initial_sidebar_state="auto")
     st.logo(str(ICON.with_name("logo.svg")), icon_image=str(ICON), size="large")
+    st.html(ICON.with_name("page.css"))
     pages = session.Pages(
         chat=st.Page(chat.draw, title="Chat", icon=":material/forum:", url_path="chat", default=True),
         documents=st.Page(documents.draw, title="Documents", icon=":material/folder_open:", url_path="documents"),

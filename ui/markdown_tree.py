@@ -165,7 +165,7 @@ class _Builder:
         nodes: list[Node] = []
         position = 0
         for match in _SIGN.finditer(text):
-            nodes += self._claimed(text[position : match.start()])
+            nodes += self._claimed(text[position : match.start()], before_sign=True)
             position = match.end()
             nodes += self._sign(match.group(1), int(match.group(2)))
         return nodes + self._claimed(text[position:])
@@ -179,12 +179,14 @@ class _Builder:
         self._claim = None
         return [Element("verdict", attributes={"claim": str(value)})]
 
-    def _claimed(self, text: str) -> list[Node]:
+    def _claimed(self, text: str, *, before_sign: bool = False) -> list[Node]:
         if not text:
             return []
         if self._claim is None or not text.strip() or self._claims[self._claim].verdict == "verified":
             return [text]
-        return [Element("span", (text,), {"claim": str(self._claim)})]
+        core = text.rstrip() if before_sign else text
+        rest: list[Node] = [text[len(core) :]] if len(core) < len(text) else []
+        return [Element("span", (core,), {"claim": str(self._claim)}), *rest]
 
     def _code(self, text: str) -> list[Node]:
         """Inline code; signs inside it stand behind it."""

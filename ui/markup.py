@@ -7,7 +7,7 @@ from functools import cache
 from html import escape
 from pathlib import Path
 
-from ui.markdown_tree import Node, parse
+from ui.markdown_tree import Element, Node, parse
 
 ASSETS = Path(__file__).parent / "assets"
 
@@ -21,6 +21,13 @@ def stylesheet() -> str:
 def markdown_html(text: str) -> str:
     """Markdown as styled HTML that holds no markup, image or script of the text's own."""
     return styled(_html(parse(text)))
+
+
+def sentence_html(text: str) -> str:
+    """A piece of Markdown without the paragraph around it, to stand inside other HTML."""
+    return "".join(
+        _html(node.children if isinstance(node, Element) and node.tag == "p" else (node,)) for node in parse(text)
+    )
 
 
 def text_html(text: str, spans: Iterable[tuple[int, int]] = ()) -> str:

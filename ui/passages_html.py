@@ -7,7 +7,7 @@ from html import escape
 
 from agents.answer import Claim, ContextReport, FoundPassage
 from app.schema import SearchHit
-from ui.markup import styled
+from ui.markup import sentence_html, styled
 from ui.wording import GLYPHS, VERDICTS, place, plural
 
 BUDGET_COLOURS = {
@@ -121,6 +121,6 @@ def _claim(claim: Claim) -> str:
     numbers = ", ".join(str(number) for number in claim.citations)
     sources = f" Source {numbers}." if numbers else ""
     return (
-        f'<div class="gw-claim"><b class="{claim.verdict}">{GLYPHS[claim.verdict]}</b><div>{escape(claim.text)}'
+        f'<div class="gw-claim"><b class="{claim.verdict}">{GLYPHS[claim.verdict]}</b><div>{sentence_html(claim.text)}'
         f'<br><span class="gw-note">{VERDICTS[claim.verdict]}. {escape(claim.explanation)}{sources}</span></div></div>'
     )

@@ -52,10 +52,11 @@ def _draw_answer(run: RunInfo, answer: Answer) -> None:
     draw_answer(answer, key=f"answer-{run.run_id}", on_citation=partial(_open_citation, run.run_id))
     with st.container(horizontal=True, gap="small"):
         for citation in answer.citations:
+            where = place(citation.title, citation.page, citation.section)
             st.button(
-                literal(f"[{citation.number}] {shorten(place(citation.title, citation.page, ''), LABEL_LENGTH)}"),
+                literal(f"[{citation.number}] {shorten(where, LABEL_LENGTH)}"),
                 key=f"source-{run.run_id}-{citation.number}",
-                help=literal(place(citation.source, citation.page, citation.section)),
+                help=literal(citation.source),
                 on_click=_open_citation,
                 args=(run.run_id, citation.number),
             )

@@ -23,8 +23,13 @@ from ui.wording import plural
 
 ATTACH_SECONDS = 1.5
 """How long one pass reads before other fragments of the page get their turn."""
+PAGE_SECONDS = 0.2
+"""How long the pass reads that is part of drawing the whole page."""
+TICK_SECONDS = 0.5
+"""How often the browser asks for a pass; it gets one at a time."""
 DRAW_SECONDS = 0.1
 """Shortest time between two drawings of the text; the browser would not keep up with every token."""
+_PAGE_PASS = "stream-in-page"
 _STAGES: dict[Stage, str] = {
     "searching": "Searching the documents",
     "reading": "Reading",
@@ -36,19 +41,25 @@ _STAGES: dict[Stage, str] = {
 
 def draw_running(run: RunInfo) -> None:
     """Draw a run that goes on, from its first event to its last; the page is drawn anew when it has ended."""
-    _draw(run.run_id)
-    # Outside the fragment: a click interrupts it instead of waiting for it.
+    body = st.container()
+    # Outside the fragment, so that a click interrupts it instead of waiting; sent first, to be there at once.
     st.button("Stop", key=f"stop-{run.run_id}", icon=":material/stop_circle:", on_click=_stop, args=(run.run_id,))
+    st.session_state[_PAGE_PASS] = True
+    with body:
+        _draw(run.run_id)
 
 
-@st.fragment(run_every=ATTACH_SECONDS)
+@st.fragment(run_every=TICK_SECONDS)
 def _draw(run_id: str) -> None:
+    # As part of the whole page it reads for a moment alone: the browser shows what is left of the page before until
+    # the page is complete.
+    attach_seconds = PAGE_SECONDS if st.session_state.pop(_PAGE_PASS, False) else ATTACH_SECONDS
     status = st.empty()
     text = st.empty()
     seen = view = session.view_of(run_id)
     _show(view, status, text)
     try:
-        for view in _views(run_id, seen):
+        for view in _views(run_id, seen, attach_seconds):
             session.keep_view(run_id, view)
             _show(view, status, text)
     except UiError as error:
@@ -58,7 +69,7 @@ def _draw(run_id: str) -> None:
         st.rerun()
 
 
-def _views(run_id: str, view: RunView) -> Iterator[RunView]:
+def _views(run_id: str, view: RunView, attach_seconds: float) -> Iterator[RunView]:
     """The view after each batch of events, for one pass."""
     started = drawn = monotonic()
     waiting: list[RunEvent] = []
@@ -72,7 +83,7 @@ def _views(run_id: str, view: RunView) -> Iterator[RunView]:
                 waiting.clear()
                 drawn = now
                 yield view
-            if now - started >= ATTACH_SECONDS:
+            if now - started >= attach_seconds:
                 break
     yield fold(waiting, view)
 

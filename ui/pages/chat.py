@@ -89,7 +89,6 @@ def _ask(question: str, thread_id: str | None, collections: tuple[str, ...]) -> 
 
 
 def _draw_thread(detail: ThreadDetail, running: RunInfo | None) -> None:
-    st.subheader(literal(detail.thread.title or "New chat"), anchor=False)
     for run in detail.runs:
         with st.chat_message("user", avatar=":material/person:"):
             st.text(run.question)

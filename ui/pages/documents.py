@@ -87,6 +87,7 @@ def _draw_table(records: list[DocumentRecord]) -> None:
         on_select=lambda: _open_row(records),
         selection_mode="single-row",
         height=min(560, 38 + 35 * len(records)),
+        placeholder="",
         column_config={
             "title": st.column_config.TextColumn("Title", width="medium"),
             "status": st.column_config.TextColumn("Status", width="small"),

@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+from collections.abc import Generator
+
+import pytest
+
+from tests.ui.servers import serve
+from tests.ui.stub_api import StubState, build_stub
+from ui.client import ApiClient
+
+
+@pytest.fixture
+def state() -> StubState:
+    """What the stand-in API holds; a test may look into it and change it."""
+    return StubState()
+
+
+@pytest.fixture
+def api_url(state: StubState) -> Generator[str]:
+    """Address of the stand-in API."""
+    with serve(build_stub(state)) as address:
+        yield address
+
+
+@pytest.fixture
+def client(api_url: str) -> Generator[ApiClient]:
+    with ApiClient(api_url) as opened:
+        yield opened

@@ -1,0 +1,297 @@
+"""A small API that speaks Groundwork's wire with a scripted model, for tests of the UI; state lives in one object."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from pydantic import BaseModel
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from agents.events import (
+    AnswerDone,
+    HitsFound,
+    RunCancelled,
+    RunEvent,
+    RunFailed,
+    RunFinished,
+    RunStarted,
+    Token,
+    is_terminal,
+)
+from app import schema
+from ingestion.types import DocumentRecord, FileOutcome, IngestProgress, IngestReport
+from tests.ui.script import DOCUMENTS, Script, script_for
+
+NOW = "2026-01-05T10:00:00.000000+00:00"
+
+
+@dataclass
+class StubRun:
+    """A run with its events."""
+
+    info: schema.RunInfo
+    script: Script
+    events: list[RunEvent] = field(default_factory=list[RunEvent])
+    changed: asyncio.Condition = field(default_factory=asyncio.Condition)
+    cancelled: asyncio.Event = field(default_factory=asyncio.Event)
+    task: asyncio.Task[None] | None = None
+
+
+@dataclass
+class StubState:
+    """What the API holds."""
+
+    threads: dict[str, schema.ThreadInfo] = field(default_factory=dict[str, schema.ThreadInfo])
+    runs: dict[str, StubRun] = field(default_factory=dict[str, StubRun])
+    documents: dict[str, tuple[DocumentRecord, str]] = field(default_factory=lambda: dict(DOCUMENTS))
+    jobs: dict[str, schema.Job] = field(default_factory=dict[str, schema.Job])
+    token_seconds: float = 0.0
+    cancels: list[str] = field(default_factory=list[str])
+    consistent: bool = True
+
+    def runs_of(self, thread_id: str) -> list[schema.RunInfo]:
+        return [run.info for run in self.runs.values() if run.info.thread_id == thread_id]
+
+
+def build_stub(state: StubState) -> Starlette:
+    """The application over a state that the test may look into."""
+    api = _Api(state)
+    return Starlette(
+        routes=[
+            Route("/api/threads", api.threads, methods=["GET", "POST"]),
+            Route("/api/threads/{thread_id}", api.thread, methods=["GET", "DELETE"]),
+            Route("/api/threads/{thread_id}/runs", api.start, methods=["POST"]),
+            Route("/api/runs/{run_id}", api.run),
+            Route("/api/runs/{run_id}/events", api.events),
+            Route("/api/runs/{run_id}/cancel", api.cancel, methods=["POST"]),
+            Route("/api/documents", api.documents, methods=["GET", "POST"]),
+            Route("/api/documents/{document_id}", api.document, methods=["GET", "DELETE"]),
+            Route("/api/documents/{document_id}/text", api.text),
+            Route("/api/documents/{document_id}/chunks", api.chunks),
+            Route("/api/jobs/{job_id}", api.job),
+            Route("/api/collections", api.collections),
+            Route("/api/status", api.status),
+            Route("/api/search", api.search, methods=["POST"]),
+        ]
+    )
+
+
+class _Api:
+    def __init__(self, state: StubState) -> None:
+        self.state = state
+
+    async def threads(self, request: Request) -> Response:
+        if request.method == "POST":
+            thread_id = f"thread-{len(self.state.threads) + 1}"
+            info = schema.ThreadInfo(thread_id=thread_id, title="", created_at=NOW, updated_at=NOW, runs=0)
+            self.state.threads[thread_id] = info
+            return _json(info, 201)
+        threads = [self._counted(info) for info in reversed(self.state.threads.values())]
+        return _json(schema.ThreadList(threads=threads))
+
+    async def thread(self, request: Request) -> Response:
+        thread_id = request.path_params["thread_id"]
+        if thread_id not in self.state.threads:
+            return _problem(404, "thread_unknown", f"There is no thread {thread_id!r}; GET /api/threads lists them.")
+        if request.method == "DELETE":
+            del self.state.threads[thread_id]
+            return Response(status_code=204)
+        info = self._counted(self.state.threads[thread_id])
+        return _json(schema.ThreadDetail(thread=info, runs=self.state.runs_of(thread_id)))
+
+    async def start(self, request: Request) -> Response:
+        thread_id = request.path_params["thread_id"]
+        body = schema.RunRequest.model_validate_json(await request.body())
+        run_id = f"run-{len(self.state.runs) + 1}"
+        info = schema.RunInfo(
+            run_id=run_id, thread_id=thread_id, question=body.question, state="running", created_at=NOW, last_seq=0
+        )
+        run = StubRun(info, script_for(body.question))
+        self.state.runs[run_id] = run
+        thread = self.state.threads[thread_id]
+        self.state.threads[thread_id] = thread.model_copy(update={"title": thread.title or body.question})
+        run.task = asyncio.create_task(self._carry_out(run))
+        return _json(info, 202)
+
+    async def run(self, request: Request) -> Response:
+        return _json(self.state.runs[request.path_params["run_id"]].info)
+
+    async def cancel(self, request: Request) -> Response:
+        run = self.state.runs[request.path_params["run_id"]]
+        self.state.cancels.append(run.info.run_id)
+        run.cancelled.set()
+        if run.task is not None:
+            await asyncio.wait([run.task])
+        return _json(run.info)
+
+    async def events(self, request: Request) -> Response:
+        run = self.state.runs[request.path_params["run_id"]]
+        after = int(request.query_params.get("after", "0"))
+        return StreamingResponse(_follow(run, after), media_type="text/event-stream")
+
+    async def documents(self, request: Request) -> Response:
+        if request.method == "GET":
+            records = [record for record, _ in self.state.documents.values()]
+            return _json(schema.DocumentList(documents=records))
+        async with request.form() as form:
+            collection = str(form["collection"])
+            files = [
+                (str(file.filename), (await file.read()).decode())
+                for file in form.getlist("files")
+                if not isinstance(file, str)
+            ]
+        outcomes: list[FileOutcome] = []
+        for name, text in files:
+            document_id = f"doc-{len(self.state.documents) + 1}"
+            source = f"upload:{name}"
+            record = DocumentRecord(
+                document_id=document_id, source=source, title=name, collection=collection,
+                status="ready", chunks=1, size_bytes=len(text), media_type="text/plain",
+            )  # fmt: skip
+            self.state.documents[document_id] = (record, text)
+            outcomes.append(FileOutcome(source=source, status="indexed", document_id=document_id, chunks=1))
+        job_id = f"job-{len(self.state.jobs) + 1}"
+        totals: dict[Any, int] = {"indexed": len(outcomes)}
+        job = schema.Job(
+            job_id=job_id,
+            state="done",
+            progress=IngestProgress(files_done=len(outcomes), files_total=len(outcomes), chunks_done=len(outcomes)),
+            report=IngestReport(files=tuple(outcomes), totals=totals, seconds=0.1),
+        )
+        self.state.jobs[job_id] = job
+        return _json(job, 202)
+
+    async def document(self, request: Request) -> Response:
+        document_id = request.path_params["document_id"]
+        if document_id not in self.state.documents:
+            return _problem(404, "document_unknown", f"There is no document {document_id!r}.")
+        record, _ = self.state.documents[document_id]
+        if request.method == "DELETE":
+            del self.state.documents[document_id]
+            return _json(schema.DocumentDeleted(document_id=document_id, source=record.source, chunks_left=0))
+        return _json(record)
+
+    async def text(self, request: Request) -> Response:
+        document_id = request.path_params["document_id"]
+        if document_id not in self.state.documents:
+            return _problem(404, "document_unknown", f"There is no document {document_id!r}.")
+        return _json(schema.DocumentText(document_id=document_id, text=self.state.documents[document_id][1]))
+
+    async def chunks(self, request: Request) -> Response:
+        document_id = request.path_params["document_id"]
+        text = self.state.documents[document_id][1]
+        chunk = schema.ChunkView(
+            chunk_id=f"{document_id}-0", position=0, char_start=0, char_end=len(text), page=None, section="",
+            token_count=len(text.split()), text=text,
+        )  # fmt: skip
+        return _json(schema.ChunkList(document_id=document_id, chunks=[chunk]))
+
+    async def job(self, request: Request) -> Response:
+        return _json(self.state.jobs[request.path_params["job_id"]])
+
+    async def collections(self, request: Request) -> Response:
+        return _json(schema.CollectionList(collections=self._collections()))
+
+    async def status(self, request: Request) -> Response:
+        records = [record for record, _ in self.state.documents.values()]
+        ready = [record for record in records if record.status == "ready"]
+        report = schema.StatusReport(
+            documents=len(ready), chunks=sum(record.chunks for record in ready), points=4,
+            consistent=self.state.consistent, collections=self._collections(),
+            failed=[record for record in records if record.status == "failed"],
+            embedding_model="stub", store="edge", missing_chunks=0 if self.state.consistent else 2,
+        )  # fmt: skip
+        return _json(report)
+
+    async def search(self, request: Request) -> Response:
+        body = schema.SearchRequest.model_validate_json(await request.body())
+        hits: list[schema.SearchHit] = []
+        ready = [entry for entry in self.state.documents.values() if entry[0].status == "ready"]
+        for rank, (record, text) in enumerate(ready[: body.limit], start=1):
+            scores = schema.SearchScores(
+                dense=0.8 / rank, dense_rank=rank, bm25=9.1 if rank == 1 else None,
+                bm25_rank=1 if rank == 1 else None, fused=1 / rank, rerank=None,
+            )  # fmt: skip
+            hits.append(
+                schema.SearchHit(
+                    rank=rank, chunk_id=f"{record.document_id}-0", document_id=record.document_id,
+                    source=record.source, title=record.title, page=None, section="", char_start=0,
+                    char_end=len(text), text=text, scores=scores, matched_terms=body.query.lower().split(),
+                )
+            )  # fmt: skip
+        timings: dict[Any, float] = {"embed": 1.0, "search": 2.0, "rerank": 0.0, "total": 3.0}
+        return _json(schema.SearchResponse(query=body.query, hits=hits, timings_ms=timings))
+
+    def _collections(self) -> list[schema.CollectionInfo]:
+        ready = [record for record, _ in self.state.documents.values() if record.status == "ready"]
+        names = sorted({record.collection for record in ready})
+        return [
+            schema.CollectionInfo(name=name, documents=len(found), chunks=sum(record.chunks for record in found))
+            for name in names
+            if (found := [record for record in ready if record.collection == name])
+        ]
+
+    def _counted(self, info: schema.ThreadInfo) -> schema.ThreadInfo:
+        return info.model_copy(update={"runs": len(self.state.runs_of(info.thread_id))})
+
+    async def _carry_out(self, run: StubRun) -> None:
+        script, about = run.script, {"run_id": run.info.run_id, "thread_id": run.info.thread_id}
+
+        async def publish(event_type: type[Any], **fields: Any) -> None:
+            async with run.changed:
+                run.events.append(event_type(**about, seq=len(run.events) + 1, at=datetime.now(UTC), **fields))
+                run.info = run.info.model_copy(update={"last_seq": len(run.events)})
+                run.changed.notify_all()
+
+        async def end(event_type: type[Any], state: str, **fields: Any) -> None:
+            run.info = run.info.model_copy(update={"state": state})
+            await publish(event_type, **fields)
+
+        await publish(RunStarted, question=run.info.question, model="stub")
+        await publish(HitsFound, query=run.info.question, passages=script.passages, context=script.context)
+        for token in script.tokens:
+            if script.hold:
+                await run.cancelled.wait()
+            if run.cancelled.is_set():
+                written = "".join(event.text for event in run.events if isinstance(event, Token))
+                await end(RunCancelled, "cancelled", partial=written)
+                return
+            await publish(Token, text=token)
+            await asyncio.sleep(self.state.token_seconds)
+        if script.failure:
+            run.info = run.info.model_copy(update={"error": script.failure})
+            await end(RunFailed, "failed", kind="model_unavailable", message=script.failure)
+            return
+        answer = script.answer.model_copy(update=about)
+        run.info = run.info.model_copy(update={"answer": answer})
+        await publish(AnswerDone, answer=answer, usage=answer.usage)
+        await end(RunFinished, answer.status, status=answer.status)
+
+
+async def _follow(run: StubRun, after: int) -> AsyncGenerator[str]:
+    position = after
+    while True:
+        async with run.changed:
+            while len(run.events) <= position:
+                await run.changed.wait()
+            fresh = run.events[position:]
+        for event in fresh:
+            yield f"id: {event.seq}\nevent: {event.type}\ndata: {event.model_dump_json()}\n\n"
+            position = event.seq
+            if is_terminal(event):
+                return
+
+
+def _json(body: BaseModel, status: int = 200) -> Response:
+    return JSONResponse(body.model_dump(mode="json"), status_code=status)
+
+
+def _problem(status: int, code: schema.ProblemCode, detail: str) -> Response:
+    return _json(schema.Problem(title=code, status=status, detail=detail, code=code), status)
