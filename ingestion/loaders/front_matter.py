@@ -10,6 +10,7 @@ from typing import NamedTuple, cast
 
 import yaml
 
+from ingestion.loaders.normalise import normalise
 from retrieval.types import MetadataValue
 
 _BLOCK = re.compile(r"\A\s*?(---|\+\+\+)[ \t]*\n(.*?)^\1[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
@@ -45,14 +46,16 @@ def _flat(values: Mapping[object, object]) -> dict[str, MetadataValue]:
     for key, value in list(values.items())[:_MAX_ITEMS]:
         if isinstance(value, list):
             items = [_scalar(item) for item in cast("list[object]", value)[:_MAX_ITEMS]]
-            metadata[str(key)] = [str(item) for item in items if item is not None]
+            metadata[normalise(str(key))] = [str(item) for item in items if item is not None]
         elif (scalar := _scalar(value)) is not None:
-            metadata[str(key)] = scalar
+            metadata[normalise(str(key))] = scalar
     return metadata
 
 
 def _scalar(value: object) -> str | int | float | bool | None:
-    if isinstance(value, (str, bool, int, float)):
+    if isinstance(value, str):
+        return normalise(value)
+    if isinstance(value, (bool, int, float)):
         return value
     if isinstance(value, (datetime.date, datetime.datetime)):
         return value.isoformat()
