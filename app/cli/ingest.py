@@ -30,7 +30,8 @@ def ingest(
 ) -> None:
     """Read files, cut them into chunks and index them.
 
-    Unchanged files cost nothing. Exit code 3 when some files failed and the rest is in, 2 when no PATH exists.
+    Unchanged files cost nothing. Exit code 3 when files failed and the rest is in, 2 when no PATH exists, 4 when
+    nothing could be written.
 
     Example: groundwork ingest handbook/ 'notes/*.md' --collection handbook --prune
     """
@@ -72,12 +73,15 @@ async def run_ingest(client: ApiClient, request: IngestRequest, on_progress: OnI
 
 
 def exit_code(report: IngestReport) -> int:
-    """0 all in, 3 some files failed, 2 nothing that was named exists."""
-    failed = [file for file in report.files if file.status == "failed"]
-    if not failed:
+    """0 all in, 3 some files failed, 2 nothing that was named exists, 4 nothing could be written."""
+    reasons = {file.reason for file in report.files if file.status == "failed"}
+    if not reasons:
         return exits.DONE
-    nothing_there = len(failed) == len(report.files) and all(file.reason == "not_found" for file in failed)
-    return exits.USAGE if nothing_there else exits.PARTIAL
+    if any(file.status != "failed" for file in report.files):
+        return exits.PARTIAL
+    if reasons == {"not_found"}:
+        return exits.USAGE
+    return exits.UNAVAILABLE if reasons <= {"store_failed", "embedding_failed"} else exits.PARTIAL
 
 
 def _absolute(path: str) -> str:

@@ -17,6 +17,7 @@ _PLAIN_INTERVAL_SECONDS = 5.0
 
 OnIngest: TypeAlias = "Callable[[IngestProgress], None]"
 OnPull: TypeAlias = "Callable[[PullProgress], None]"
+OnStep: TypeAlias = Callable[[str, int, int], None]
 
 
 @contextmanager
@@ -116,5 +117,32 @@ def _plain_pull() -> OnPull:
         last_time, last_step = now, moment.step
         done, total = output.size(moment.done_bytes), output.size(moment.total_bytes)
         output.write_error(f"{moment.model}: {moment.step}: {done} of {total}")
+
+    return show
+
+
+@contextmanager
+def step_progress(title: str) -> Generator[OnStep]:
+    """Shows how far the current step is: its name, what is done, what there is in all."""
+    if not output.notes().is_terminal:
+        yield _plain_step(title)
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=output.notes(), transient=True) as bar:
+        task = bar.add_task(title, total=None)
+        yield lambda step, done, total: bar.update(task, description=f"{title}: {step}", completed=done, total=total)
+
+
+def _plain_step(title: str) -> OnStep:
+    last = time.monotonic()
+
+    def show(step: str, done: int, total: int) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last >= _PLAIN_INTERVAL_SECONDS:
+            last = now
+            output.write_error(f"{title}: {step}: {done} of {total}")
 
     return show
