@@ -17,6 +17,7 @@ _BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+_MARKED = frozenset(name for _, name in _BOMS)
 _PYTHON_NAMES = {
     # The web's encoding names mean the vendors' supersets (WHATWG Encoding Standard, section 4.2).
     "ascii": "cp1252",
@@ -56,9 +57,11 @@ def decode(data: bytes, *, declared: str | None = None) -> DecodedText:
     Raises:
         LoadFailed: ``undecodable`` when no encoding gives plausible text.
     """
-    for candidate in _certain(data):
-        if (text := _try(data, candidate)) is not None:
-            return DecodedText(text, candidate)
+    certain = _certain(data)
+    if certain and (text := _try(data, certain)) is not None:
+        return DecodedText(text, certain)
+    if certain in _MARKED:
+        raise LoadFailed("undecodable", f"The file is marked as {certain} but is damaged; save it anew as UTF-8.")
     guesses = [_python_name(declared)] if declared else []
     guesses.append(_python_name(detect(data, allow_utf8=True)))
     for candidate in guesses:
@@ -68,29 +71,28 @@ def decode(data: bytes, *, declared: str | None = None) -> DecodedText:
     raise LoadFailed("undecodable", "The text encoding cannot be decided; save the file as UTF-8 and ingest it again.")
 
 
-def _certain(data: bytes) -> list[str]:
-    by_mark = next((name for mark, name in _BOMS if data.startswith(mark)), None)
+def _certain(data: bytes) -> str:
+    """The encoding that the bytes show by themselves; empty when they show none."""
+    by_mark = next((name for mark, name in _BOMS if data.startswith(mark)), "")
     if by_mark:
-        return [by_mark]
-    if b"\0" in data[:4096]:
-        return _wide_without_mark(data[:4096])
-    return ["utf-8"]
+        return by_mark
+    return _wide_without_mark(data[:4096]) if b"\0" in data[:4096] else "utf-8"
 
 
-def _wide_without_mark(sample: bytes) -> list[str]:
+def _wide_without_mark(sample: bytes) -> str:
     """UTF-16 or UTF-32 by where the zero bytes stand; most text has many characters below U+0100."""
     size = max(1, len(sample) // 4)
     zeros = [sample[offset::4].count(0) / size for offset in range(4)]
     if zeros[1] > 0.7 and zeros[2] > 0.7 and zeros[3] > 0.7:
-        return ["utf-32-le"]
+        return "utf-32-le"
     if zeros[0] > 0.7 and zeros[1] > 0.7 and zeros[2] > 0.7:
-        return ["utf-32-be"]
+        return "utf-32-be"
     even, odd = (zeros[0] + zeros[2]) / 2, (zeros[1] + zeros[3]) / 2
     if odd > 0.05 and odd > 4 * even:
-        return ["utf-16-le"]
+        return "utf-16-le"
     if even > 0.05 and even > 4 * odd:
-        return ["utf-16-be"]
-    return []
+        return "utf-16-be"
+    return ""
 
 
 def _python_name(label: str) -> str:

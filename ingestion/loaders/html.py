@@ -145,6 +145,7 @@ class _ContentWalk:
             return False
         if tag == "br":
             self._inline.append("\n")
+            return False
         if tag in _INLINE:
             self._inline.append("`" if tag == "code" else "")
             return True
@@ -173,7 +174,7 @@ class _ContentWalk:
             self._inline.append("`" if tag == "code" else "")
         elif re.fullmatch("h[1-6]", tag):
             self._heading(int(tag[1]))
-        elif node.is_element_node:
+        elif node.is_element_node and tag != "br":
             self._flush()
             self._close(tag)
 

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import contextlib
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ingestion.errors import LoadFailed
+from ingestion.loaders.select import load
+
+
+def reason(data: bytes, name: str) -> str:
+    with pytest.raises(LoadFailed) as raised:
+        load(data, name=name)
+    return raised.value.reason
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "media_type"),
+    [
+        (b"# Head\n\ntext", "a.md", "text/markdown"),
+        (b"# Head\n\ntext", "a.txt", "text/plain"),
+        (b"key: value", "a.yaml", "text/plain"),
+        (b"no ending", "README", "text/plain"),
+        (b"<!DOCTYPE html><html><body><p>x</p></body></html>", "a.txt", "text/html"),
+        (b"<p>fragment</p>", "a.html", "text/html"),
+        (b"<html><body><p>error page</p></body></html>", "a.pdf", "text/html"),
+        (b"<!-- note -->\n<div>\n\ntext", "a.md", "text/markdown"),
+    ],
+)
+def test_content_decides_before_the_ending(data: bytes, name: str, media_type: str) -> None:
+    assert load(data, name=name).media_type == media_type
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "expected"),
+    [
+        (b"", "a.md", "empty"),
+        (b" \n\t\n", "a.txt", "empty"),
+        (b"\xef\xbb\xbf\r\n", "a.txt", "empty"),
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "a.png", "unsupported_type"),
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "a.txt", "unsupported_type"),
+        (b"{\\rtf1 text}", "a.rtf", "unsupported_type"),
+        (b"From: a@b\n\ntext", "a.eml", "unsupported_type"),
+        (b"PK\x05\x06" + b"\0" * 18, "a.docx", "unsupported_type"),
+        (b"PK\x03\x04 cut", "a.docx", "corrupt"),
+        (b"%PDF-1.7 cut", "a.pdf", "corrupt"),
+        (b"\x00\x01\x02\xff\xfe" * 100, "a.pdf", "corrupt"),
+        (b"\x00\x01\x02\xff\xfe" * 100, "a.bin", "unsupported_type"),
+    ],
+)
+def test_what_is_no_text_has_its_reason(data: bytes, name: str, expected: str) -> None:
+    assert reason(data, name) == expected
+
+
+HEADS = st.sampled_from([b"", b"%PDF-1.4\n", b"PK\x03\x04", b"<html>", b"\xff\xfe", b"---\n", b"\xd0\xcf\x11\xe0"])
+
+
+@settings(max_examples=200, deadline=None)
+@given(HEADS, st.binary(max_size=600), st.sampled_from(["a.md", "a.txt", "a.html", "a.pdf", "a.docx", "a"]))
+def test_any_bytes_become_text_or_a_reason(head: bytes, body: bytes, name: str) -> None:
+    with contextlib.suppress(LoadFailed):
+        document = load(head + body, name=name)
+        assert document.text.strip()
+        assert document.text.encode()
