@@ -8,9 +8,10 @@ from importlib.metadata import version
 from typing import TypedDict, Unpack
 
 from fastapi import FastAPI
+from starlette.middleware.body_limit import RequestBodyLimitMiddleware
 
 from agents.chat_model import ChatModel
-from app.middleware import HostGuard, RequestCounter
+from app.middleware import HostGuard, RequestCounter, TooLargeProblem
 from app.openapi import describe_api
 from app.problems import add_error_handlers
 from app.routes import completions, documents, health, ingestions, runs, search, threads
@@ -55,7 +56,6 @@ def create_app(settings: Settings, *, platform: Platform | None = None, **overri
         version=version("groundwork"),
         description="Answers over your own documents, each sentence checked against stored text.",
         lifespan=lifespan,
-        max_body_size=MAX_BODY_BYTES,
     )
     app.state.platform = platform
     for router in (health.router, search.router, threads.router, runs.router, ingestions.router, completions.router):
@@ -63,6 +63,9 @@ def create_app(settings: Settings, *, platform: Platform | None = None, **overri
     app.include_router(documents.build_router(max_upload_bytes=settings.server.max_upload_bytes))
     add_error_handlers(app)
     describe_api(app)
+    # The last one added meets a request first.
+    app.add_middleware(RequestBodyLimitMiddleware, max_body_size=MAX_BODY_BYTES)
+    app.add_middleware(TooLargeProblem)
     app.add_middleware(RequestCounter)
     app.add_middleware(HostGuard, allowed_hosts=settings.server.allowed_hosts)
     return app

@@ -9,10 +9,13 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.metrics import Metrics
-from app.problems import problem, render
+from app.problems import DETAILS, problem, render
 
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 """Always accepted: a page of another origin cannot send these (DNS rebinding keeps the page's own name)."""
+
+
+_TOO_LARGE = 413
 
 
 class HostGuard:
@@ -29,6 +32,30 @@ class HostGuard:
             return
         detail = "The Host header names a host that is not allowed; add it to [server] allowed_hosts."
         await render(problem(400, "host_refused", detail), scope["path"])(scope, receive, send)
+
+
+class TooLargeProblem:
+    """Turns the plain 413 of the server's body limit into a problem document."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on and replace that one answer."""
+        replaced = False
+
+        async def replace_and_send(message: Message) -> None:
+            nonlocal replaced
+            if message["type"] == "http.response.start" and message["status"] == _TOO_LARGE:
+                replaced = not Headers(raw=message["headers"]).get("content-type", "").endswith("json")
+                if replaced:
+                    await render(problem(_TOO_LARGE, "too_large", DETAILS[_TOO_LARGE]), scope["path"])(
+                        scope, receive, send
+                    )
+            if not replaced:
+                await send(message)
+
+        await self._app(scope, receive, replace_and_send)
 
 
 class RequestCounter:

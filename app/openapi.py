@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import Any
 
 from fastapi import FastAPI
@@ -11,6 +12,7 @@ from app.problems import MEDIA_TYPE
 from app.schema import Problem
 
 _PROBLEM = {"$ref": "#/components/schemas/Problem"}
+_OPENAI_ERROR = {"$ref": "#/components/schemas/OpenAIErrorBody"}
 
 
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:  # FastAPI's type for ``responses``
@@ -43,10 +45,8 @@ def describe_api(app: FastAPI) -> None:
 
 def _describe_errors(responses: dict[str, Any], *, openai: bool) -> None:
     for status, response in responses.items():
-        content = response.get("content", {})
-        schema = content.get("application/json", {}).get("schema", {}).get("$ref", "")
-        if openai and int(status) >= 400:
-            response["content"] = {"application/json": {"schema": {"$ref": "#/components/schemas/OpenAIErrorBody"}}}
-        elif schema.endswith(("/HTTPValidationError", "/Problem")):
-            media_type = "application/json" if schema.endswith("/Readiness") else MEDIA_TYPE
-            response["content"] = {media_type: {"schema": _PROBLEM}}
+        references = [media.get("schema", {}).get("$ref", "") for media in response.get("content", {}).values()]
+        if openai and int(status) >= HTTPStatus.BAD_REQUEST:
+            response["content"] = {"application/json": {"schema": _OPENAI_ERROR}}
+        elif any(reference.endswith(("/HTTPValidationError", "/Problem")) for reference in references):
+            response["content"] = {MEDIA_TYPE: {"schema": _PROBLEM}}

@@ -71,11 +71,12 @@ _HTTP_CODES: dict[int, ProblemCode] = {
     413: "too_large",
     422: "request_invalid",
 }
-_DETAILS: dict[int, str] = {
+DETAILS: dict[int, str] = {
     404: "Nothing is at this address; /openapi.json lists all addresses.",
     405: "This address does not take that method; /openapi.json lists the methods.",
     413: "The request is larger than allowed; send fewer or smaller files, or raise [server] max_upload_bytes.",
 }
+"""What is said of errors that the framework raises."""
 
 
 def add_error_handlers(app: FastAPI) -> None:
@@ -125,7 +126,7 @@ async def _invalid(request: Request, error: Exception) -> JSONResponse:
 
 async def _http(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
-    detail = _DETAILS.get(error.status_code, str(error.detail))
+    detail = DETAILS.get(error.status_code, str(error.detail))
     document = problem(error.status_code, _HTTP_CODES.get(error.status_code, "http_error"), detail)
     response = render(document, request.url.path)
     response.headers.update(error.headers or {})

@@ -47,31 +47,17 @@ async def serve_embedded(settings: Settings, **overrides: Unpack[Overrides]) -> 
             listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
             listener.bind(str(path))
             async with (
-                _running(settings, platform, listener),
+                answering(settings, platform, listener),
                 ApiClient("http://localhost", token=platform.local_token, uds=path) as client,
             ):
                 yield client
 
 
-async def _serve(settings: Settings) -> None:
-    stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop.set)
-    listener = _listen(settings.server.host, settings.server.port)
-    async with open_platform(settings, start_model=True) as platform:
-        url = local_url(settings.server.host, listener.getsockname()[1])
-        address = ApiAddress(url=url, pid=os.getpid(), token=platform.local_token)
-        async with _running(settings, platform, listener) as server:
-            with announced_api(settings.home, address):
-                await asyncio.wait([asyncio.ensure_future(stop.wait()), server], return_when=asyncio.FIRST_COMPLETED)
-
-
 @asynccontextmanager
-async def _running(
+async def answering(
     settings: Settings, platform: Platform, listener: socket.socket
 ) -> AsyncGenerator[asyncio.Task[None]]:
-    """The server, answering; its task ends early only when it failed."""
+    """Answer on an open socket as long as the context; the task of the server ends early only when it failed."""
     config = uvicorn.Config(
         create_app(settings, platform=platform),
         log_config=None,
@@ -90,6 +76,20 @@ async def _running(
         listening.cancel()
         server.should_exit = True
         await task
+
+
+async def _serve(settings: Settings) -> None:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    listener = _listen(settings.server.host, settings.server.port)
+    async with open_platform(settings, start_model=True) as platform:
+        url = local_url(settings.server.host, listener.getsockname()[1])
+        address = ApiAddress(url=url, pid=os.getpid(), token=platform.local_token)
+        async with answering(settings, platform, listener) as server:
+            with announced_api(settings.home, address):
+                await asyncio.wait([asyncio.ensure_future(stop.wait()), server], return_when=asyncio.FIRST_COMPLETED)
 
 
 class _Server(uvicorn.Server):

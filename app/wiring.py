@@ -29,12 +29,13 @@ from app.threads import ThreadStore
 from ingestion.ledger import Ledger
 from ingestion.pipeline import Ingester
 from retrieval.embedders.protocol import Embedder
-from retrieval.errors import ModelFilesMissing, StoreUnavailable
+from retrieval.errors import ModelFilesMissing
 from retrieval.lexical import LexicalEncoder
 from retrieval.search import Retriever
 from retrieval.store.protocol import VectorStore
 
 if TYPE_CHECKING:
+    from agents.openai_chat import OpenAIChatModel
     from app.model_server import EmbeddedModelServer
 
 logger = logging.getLogger(__name__)
@@ -108,9 +109,13 @@ async def open_platform(
         ingester = Ingester(ledger=ledger, store=store, embedder=embedder, lexical=lexical, settings=settings.ingestion)
         model_server = None
         if chat_model is None:
-            chat_model, model_server = await _open_chat_model(settings, model_store, stack)
-        if start_model and model_server is not None:
-            await model_server.start()
+            model_server = _embedded_server(settings, model_store)
+            chat_model = _connect_chat_model(settings, model_store, model_server)
+            stack.push_async_callback(chat_model.aclose)
+        if model_server is not None:
+            stack.push_async_callback(model_server.stop)
+            if start_model:
+                await model_server.start()
         answerer = Answerer(retriever=retriever, chat_model=chat_model, settings=settings.answer)
         metrics = Metrics()
         runs = RunService(log, answerer, metrics)
@@ -175,3 +180,48 @@ def _open_qdrant(settings: Settings, embedder: Embedder) -> VectorStore:
         check_compatibility=False,
     )
     return open_qdrant_store(client, collection=server.collection, dim=embedder.dim, fingerprint=embedder.fingerprint)
+
+
+def _embedded_server(settings: Settings, model_store: ModelStore) -> EmbeddedModelServer | None:
+    """The server, not started; None when the model is elsewhere, or missing: then answers fail and search works."""
+    if settings.model.base_url is not None:
+        return None
+    from app.model_server import EmbeddedModelServer
+
+    try:
+        path = model_store.chat_model_path(settings.model.name)
+    except ModelFilesMissing as error:
+        logger.warning("No chat model", extra={"reason": str(error)})
+        return None
+    return EmbeddedModelServer(path, settings.model, settings.home.logs / "model.log")
+
+
+def _connect_chat_model(
+    settings: Settings, model_store: ModelStore, server: EmbeddedModelServer | None
+) -> OpenAIChatModel:
+    from agents.openai_chat import OpenAIChatModel, TimeLimits
+
+    model = settings.model
+
+    async def started_server() -> str:
+        if server is None:
+            try:
+                model_store.chat_model_path(model.name)
+            except ModelFilesMissing as error:
+                raise ModelUnavailable(str(error)) from error
+            raise ModelUnavailable("The chat model was added while Groundwork was running; start it again.")
+        await server.start()
+        return await server.base_url()
+
+    key = model.api_key.get_secret_value() if model.api_key else None
+    return OpenAIChatModel(
+        model.base_url or started_server,
+        name=model.name,
+        context_tokens=model.context_tokens,
+        api_key=server.api_key if server else key,
+        limits=TimeLimits(
+            connect=model.connect_timeout_seconds,
+            first_token=model.first_token_timeout_seconds,
+            between_tokens=model.token_timeout_seconds,
+        ),
+    )

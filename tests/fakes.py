@@ -7,6 +7,8 @@ from collections.abc import AsyncGenerator, Sequence
 from datetime import UTC, datetime
 
 from agents.answer import Answer, Usage
+from agents.chat_model import ChatDelta, ChatMessage, Sampling
+from agents.errors import AgentError
 from agents.events import AnswerDone, RunEvent, RunFinished, RunStarted, Token
 from agents.request import AnswerRequest
 
@@ -61,3 +63,55 @@ class ScriptedAnswers:
         finally:
             if not ended:
                 self.stopped.append(request.run_id)
+
+
+class GatedChatModel:
+    """A chat model that says one reply word by word; can be held after the first words, or be down."""
+
+    def __init__(self, reply: str) -> None:
+        self._words = [f"{word} " for word in reply.split()]
+        self.prompts: list[tuple[ChatMessage, ...]] = []
+        self.error: AgentError | None = None
+        """Raised by every call while set."""
+        self.gated = False
+        """Whether the reply waits for ``release`` in its middle."""
+        self.held = asyncio.Event()
+        self.release = asyncio.Event()
+        self.stopped_early = 0
+
+    @property
+    def name(self) -> str:
+        """Model name as sent on the wire."""
+        return "gated"
+
+    @property
+    def context_tokens(self) -> int:
+        """Length of the context window."""
+        return 4096
+
+    async def stream(self, messages: Sequence[ChatMessage], sampling: Sampling) -> AsyncGenerator[ChatDelta]:
+        """The reply, word by word."""
+        self.prompts.append(tuple(messages))
+        if self.error is not None:
+            raise self.error
+        finished = False
+        try:
+            for position, word in enumerate(self._words):
+                if self.gated and position == len(self._words) // 2:
+                    self.held.set()
+                    await self.release.wait()
+                yield ChatDelta(text=word)
+            finished = True
+            usage = Usage(prompt_tokens=11, completion_tokens=len(self._words))
+            yield ChatDelta(usage=usage, finish_reason="stop")
+        finally:
+            self.stopped_early += not finished
+
+    async def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Words of each text."""
+        return [len(text.split()) for text in texts]
+
+    async def check(self) -> None:
+        """Return, or raise the error."""
+        if self.error is not None:
+            raise self.error
