@@ -104,11 +104,10 @@ def test_file_that_fails_is_named_with_its_reason_and_the_rest_goes_in(groundwor
     ]
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root reads every file")
 def test_unreadable_file_is_named_and_the_rest_goes_in(groundwork: CommandLine, handbook: Path) -> None:
-    (handbook / "calls.md").chmod(0)
+    Path(os.fsdecode(bytes(handbook) + b"/caf\xe9.md")).write_text(CALLS, encoding="utf-8")
     outcome = groundwork("ingest", str(handbook), "--json")
-    assert outcome.code == 3
+    assert (outcome.code, outcome.json["totals"]["indexed"]) == (3, 2)
     assert [file["reason"] for file in outcome.json["files"] if file["status"] == "failed"] == ["unreadable"]
 
 
