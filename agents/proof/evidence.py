@@ -22,6 +22,8 @@ _MARKUP = re.compile(
     r"\]\([^()\s]*(?:\s\"[^\"]*\")?\)|\]\[[^\][]*\]|<!--.*?-->|</?[a-zA-Z][^<>\n]{0,200}>|^\[[^\]]+\]:\s\S+",
     re.MULTILINE,
 )
+_UNDERSCORES = re.compile(r"(?<!\w)_{1,3}(?=\w)|(?<=\w)_{1,3}(?!\w)")
+"""Emphasis; inside a name an underscore stays."""
 _SHORTCODE = re.compile(r"\{\{[<%]\s*/?(.*?)[%>]\}\}", re.DOTALL)
 _SHORTCODE_TEXT = re.compile(r"\btext=\"([^\"]*)\"")
 
@@ -110,6 +112,8 @@ def content(tokens: Iterable[Token]) -> list[Token]:
 
 def mask_markup(text: str) -> str:
     """The text with link targets, tags and shortcodes blanked, same length, so that offsets stay true."""
+    if "_" in text:
+        text = _UNDERSCORES.sub(lambda match: " " * len(match.group()), text)
     if "](" in text or "][" in text or "<" in text or "]:" in text:
         text = _MARKUP.sub(lambda match: _blank(match.group()), text)
     return _SHORTCODE.sub(_blank_shortcode, text) if "{{" in text else text

@@ -28,11 +28,11 @@ SOFT_WORDS: frozenset[str] = _words(
     follows example mean means meaning meant specific specifically typically usually generally normally basically
     simply actually essentially particular particularly respective respectively relevant related certain various
     different case cases way ways thing things kind type situation scenario context term terms note important ensure
-    ensures make makes made making allow allows need needs needed want wants help helps provide provides provided
+    ensures make makes made making need needs needed want wants help helps provide provides provided
     given gives give use uses used using refer refers include includes including indicate indicates happen happens
     occur occurs cause causes caused result results due order able get gets got become becomes take takes set sets
-    say says said state states stated describe describes described called known likely possible possibly
-    based regarding value values default well now new instead
+    say says said stated describe describes described called known likely possible possibly
+    based regarding well now new instead
     """
 )
 """Words that carry little of a sentence's truth; missing ones cost little (see ``evidence.SOFT_WEIGHT``)."""

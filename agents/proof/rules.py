@@ -12,10 +12,14 @@ from agents.proof.evidence import SOFT_KEYS, Evidence
 from agents.proof.figures import NUMBER, dimensions, read_figure
 from agents.proof.lexicon import BOUND_GROUPS, OPPOSITES
 from agents.proof.tokens import CONTENT_KINDS, HARD_KINDS, Token, stem
-from agents.proof.windows import Window, found_in
+from agents.proof.windows import Window, held_by
 
 NEAR_VERBATIM = 0.5
 """Share of a claim's weight that must stand in the span in the same order before single words are held against it."""
+SAME_ORDER = 0.6
+"""Share from which on a claim counts as following the order of the span."""
+VERBATIM = 0.8
+"""Share from which on a figure in its place needs no look at its neighbours."""
 GAP_REACH = 3
 """Most tokens on either side of a gap that count as one thing said in place of another."""
 UNIT_DISTANCE = 6
@@ -138,8 +142,9 @@ def replaced(comparison: Comparison) -> list[Finding]:
 def binding(comparison: Comparison) -> list[Finding]:
     """A figure belongs to the words beside it: no other figure of the span may stand nearer to them."""
     findings: list[Finding] = []
-    for token in comparison.claim:
-        if token.kind != "figure" or not _holds(token, comparison.window):
+    settled = {pair.claim for pair in comparison.pairs} if comparison.aligned_share >= VERBATIM else set[int]()
+    for number, token in enumerate(comparison.claim):
+        if token.kind != "figure" or number in settled or not _holds(token, comparison.window):
             continue
         beside = [t for t in comparison.claim if t.clause == token.clause and t.kind in _ANCHOR_KINDS]
         against = [word for word in beside if _nearness(token, word, comparison) == "other"]
@@ -151,24 +156,37 @@ def binding(comparison: Comparison) -> list[Finding]:
 
 def displaced(comparison: Comparison) -> list[Finding]:
     """A word that the span lacks, beside a word that has another neighbour there: ``the scheduler restarts it``."""
-    claimed = {token.key for token in comparison.claim}
     findings: list[Finding] = []
     for number, token in enumerate(comparison.claim):
         if token.kind not in CONTENT_KINDS or token.key in SOFT_KEYS or _holds(token, comparison.window):
             continue
         rival = _neighbour_there(number, 1, comparison) or _neighbour_there(number, -1, comparison)
-        if rival is not None and rival.key not in claimed:
+        if rival is not None:
             findings.append(Finding("gap", f"the passage says {rival.text!r} where the answer says {token.text!r}"))
     return findings
 
 
-RULES: tuple[Rule, ...] = (hard_tokens, bounds, polarity, opposites, replaced, displaced, binding)
+def moved(comparison: Comparison) -> list[Finding]:
+    """In nearly the same order, a name or figure that stands in another place of the span plays another part."""
+    if comparison.aligned_share < SAME_ORDER:
+        return []
+    settled = {pair.claim for pair in comparison.pairs}
+    return [
+        Finding("gap", f"{token.text!r} stands in another place of the sentence")
+        for number, token in enumerate(comparison.claim)
+        if number not in settled
+        and token.kind in HARD_KINDS
+        and any(agree(token, other) for other in comparison.window.tokens)
+    ]
+
+
+RULES: tuple[Rule, ...] = (hard_tokens, bounds, polarity, opposites, replaced, displaced, moved, binding)
 
 
 def _holds(token: Token, window: Window) -> bool:
     if token.kind == "figure":
         return any(agree(token, other) for other in window.tokens if other.forms) or _unit_in_context(token, window)
-    return found_in(token, window.keys) or found_in(token, window.context)
+    return held_by(token, window)
 
 
 def _unit_in_context(token: Token, window: Window) -> bool:
@@ -222,7 +240,7 @@ def _opposed(comparison: Comparison) -> list[tuple[Token, str]]:
         if token.kind not in ("word", "name") or token.key in keys:
             continue
         for other in sorted(_opposites_of(token.key, keys) - claimed):
-            found.append((token, next(t.text for t in comparison.window.tokens if t.key == other)))
+            found.append((token, next((t.text for t in comparison.window.tokens if t.key == other), other)))
             break
     return found
 
@@ -258,9 +276,11 @@ def _neighbour_there(number: int, step: int, comparison: Comparison) -> Token | 
 
 def _held_against(gap: Gap, comparison: Comparison) -> list[Finding]:
     mine = [token for token in gap.claim if not _said(token, gap, comparison)]
-    theirs = [token for token in gap.span if not any(agree(token, other) for other in comparison.claim)]
+    theirs = [token for token in gap.span if not any(agree(token, other) for other in gap.claim)]
     findings: list[Finding] = []
     for token in mine:
+        if gap.at_edge and token.key in SOFT_KEYS:
+            continue
         rivals = [other for other in theirs if _comparable(token, other)]
         if rivals:
             hard = token.kind in HARD_KINDS and rivals[0].kind in HARD_KINDS
@@ -279,7 +299,9 @@ def _said(token: Token, gap: Gap, comparison: Comparison) -> bool:
         return True
     if token.kind in ("figure", "modal", "bound", "contrast"):
         return False
-    return found_in(token, comparison.window.keys) or found_in(token, comparison.window.context)
+    if comparison.aligned_share >= VERBATIM and not gap.at_edge:
+        return False
+    return held_by(token, comparison.window)
 
 
 def _comparable(token: Token, other: Token) -> bool:

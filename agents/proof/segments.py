@@ -135,7 +135,7 @@ def _with_leads(text: str, segments: list[Segment]) -> list[Segment]:
     for number, part in enumerate(segments):
         if part.kind in ("sentence", "heading"):
             ends_open = text[part.end - 1] in ":：" or text[part.start : part.end].rstrip("*_`").endswith(":")
-            lead = number if ends_open or part.kind == "sentence" else -1
+            lead = number if ends_open else -1
         if part.kind == "row" and part.block != header_block:
             header, header_block = number, part.block
             result.append(part)

@@ -74,6 +74,8 @@ _BOUND_OPENERS = frozenset(
     | {"exceeds", "exceeded", "exceeding", "less", "fewer", "smaller", "lower", "shorter"}
 )
 _SYMBOLS = {"<=": "at-most", "≤": "at-most", ">=": "at-least", "≥": "at-least", "<": "less-than", ">": "more-than"}
+_VALUE_WORDS = NEGATIONS | STRONG_MODALS | WEAK_MODALS | CONTRASTS
+"""Capitalised inside a sentence these are values, as in ``restartPolicy: Never``."""
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 # The stemmer keeps the word it works on in itself, so threads take turns.
 _STEMMER_TURN = Lock()
@@ -176,13 +178,18 @@ def _words(text: str, at_start: bool) -> tuple[_Part, ...]:
     offset = 0
     for part in _SPLIT.split(text):
         if part:
-            parts.append(_word(part, offset, at_start=at_start and not parts))
+            part_of = _word(part, offset, at_start=at_start and not parts)
+            if len(part) < len(text) and part_of.kind in ("contrast", "negation", "modal"):
+                part_of = _Part("word", part, part.lower(), offset)
+            parts.append(part_of)
         offset += len(part) + 1
     return tuple(parts)
 
 
 def _word(text: str, offset: int, *, at_start: bool) -> _Part:
     lower = text.lower().replace("’", "'")
+    if text.istitle() and not at_start and lower in _VALUE_WORDS:
+        return _Part("name", text, stem(lower), offset)
     if lower.endswith("n't") or lower in NEGATIONS:
         return _Part("negation", text, "not", offset)
     lower = lower.removesuffix("'s")

@@ -2,30 +2,49 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import NamedTuple
 
 from agents.answer import Verdict
 from agents.proof.alignment import align
 from agents.proof.evidence import Evidence, content, mask_markup
-from agents.proof.rules import RULES, Comparison, Finding
+from agents.proof.rules import RULES, VERBATIM, Comparison, Finding
+from agents.proof.segments import split_sentences
 from agents.proof.tokens import Token, tokenise
-from agents.proof.windows import Window, candidates, found_in, odd_negations
+from agents.proof.windows import Window, candidates, found_in, held_by, odd_negations
 
 VERIFIED_COVERAGE = 0.74
 """Least share of a claim's weight that a verifying span holds; see docs/grounding.md for how it was chosen."""
+OWN_COVERAGE = 0.5
+"""Least share that a verifying span holds by itself, without headings and introductions."""
+MIN_IN_ORDER, IN_ORDER = 4, 0.75
+"""Tokens, and share of all tokens, that in the same order make a sentence decide as well, however rare the others."""
+ALL_WORDS = 0.95
+"""Coverage from which on one sentence decides alone, whatever others say."""
 PARTIAL_COVERAGE = 0.42
 """Least share for ``partial``."""
-PASSAGE_SHARE = 0.6
+PASSAGE_SHARE = 0.4
 """What a word counts that stands elsewhere in the passage; the span may take its subject up with ``it``."""
 GIVEN_SHARE = 0.5
 """What a word counts that comes from the question; the asker said it, the passage did not."""
 CONTRADICTION_COST = 0.1
 """A span that contradicts decides only if it is nearer to the claim by this much than one that does not."""
-MIN_CLAUSE_TOKENS = 2
 MAX_PARTS = 4
+_JOINTS = (
+    (re.compile(r";\s+"), 2),
+    (re.compile(r",\s+(?:and|but|while|whereas)\s+|\s+(?:while|whereas)\s+"), 3),
+    (re.compile(r"\s+and\s+"), 4),
+)
+"""Where a sentence joins statements that may stand in different places, and the content words each must have."""
+_LEAD = re.compile(
+    r"\s*(?:(?:according to|based on|as (?:described|mentioned|stated|shown|explained) in)\b[^,.]{3,60},"
+    r"|in (?:short|summary|addition|other words|this case|general|conclusion),|(?:please )?note that\b"
+    r"|(?:however|therefore|additionally|also|overall|yes|no|thus|finally|similarly|for example|for instance|so),)\s+",
+    re.IGNORECASE,
+)
+"""Openings that say nothing about the matter."""
 
 
 class Support(NamedTuple):
@@ -46,34 +65,79 @@ class Judgement:
     coverage: float = 0.0
 
 
+class _Weighed(NamedTuple):
+    judgement: Judgement
+    decisive: bool
+    """The span is one unit with nearly the same words: where the two differ, the claim is wrong."""
+
+
 def judge(claim: str, evidence: Evidence, *, given: frozenset[str], cited: Collection[int] = ()) -> Judgement:
     """Verdict of one claim over all passages.
 
     Args:
-        claim: The statement as written, Markdown allowed.
+        claim: The statement as written, Markdown allowed; of several sentences each must hold.
         evidence: The passages that the model was given.
         given: Keys of the question's words.
         cited: Passages that the model named for this claim; looked at first.
     """
-    tokens = tokenise(mask_markup(claim))
-    whole = _best(tokens, evidence, given, cited)
-    if whole.verdict == "verified" or whole.coverage < PARTIAL_COVERAGE / 2:
-        return whole
-    parts = _parts(tokens)
-    if len(parts) < 2:
-        return whole
-    return _joined(parts, evidence, given, cited) or whole
+    masked = mask_markup(claim)
+    sentences = [masked[start:end] for start, end in split_sentences(masked, 0, len(masked))]
+    checked = [sentence for sentence in sentences if content(tokenise(sentence))]
+    if len(checked) < 2:
+        return _judge_sentence(masked, evidence, given, cited)
+    judgements = [_judge_sentence(sentence, evidence, given, cited) for sentence in checked]
+    return _all_of(judgements, "sentences")
 
 
-def _best(tokens: Sequence[Token], evidence: Evidence, given: frozenset[str], cited: Collection[int]) -> Judgement:
+def _judge_sentence(sentence: str, evidence: Evidence, given: frozenset[str], cited: Collection[int]) -> Judgement:
+    lead = _LEAD.match(sentence)
+    text = sentence[lead.end() :] if lead else sentence
+    best = _best(tokenise(text), evidence, given, cited)
+    whole = best.judgement
+    if whole.verdict == "verified" or best.decisive:
+        return whole
+    for joint, least in _JOINTS:
+        parts = [part for part in joint.split(text) if part.strip()]
+        if not 2 <= len(parts) <= MAX_PARTS or any(len(content(tokenise(part))) < least for part in parts):
+            continue
+        joined = _all_of(_judge_parts(parts, evidence, given, cited), "parts")
+        if joined.verdict == "verified":
+            return joined
+    return whole
+
+
+def _judge_parts(
+    parts: Sequence[str], evidence: Evidence, given: frozenset[str], cited: Collection[int]
+) -> list[Judgement]:
+    """Each part by its own span; what the parts before said is given."""
+    judgements: list[Judgement] = []
+    for part in parts:
+        judgements.append(_judge_sentence(part, evidence, given, cited))
+        if judgements[-1].verdict != "verified":
+            break
+        given = given | {token.key for token in content(tokenise(part))}
+    return judgements
+
+
+def _all_of(judgements: Sequence[Judgement], name: str) -> Judgement:
+    """Verified if all are; partial if one has support and none is contradicted for good."""
+    supports = tuple(dict.fromkeys(support for judgement in judgements for support in judgement.supports))
+    coverage = sum(judgement.coverage for judgement in judgements) / len(judgements)
+    failed = [judgement for judgement in judgements if judgement.verdict != "verified"]
+    if not failed:
+        explanation = _sentence(f"each of its {len(judgements)} {name} found in the passages")
+        return Judgement("verified", supports, explanation, coverage)
+    verdict: Verdict = "partial" if supports else "unsupported"
+    return Judgement(verdict, supports, failed[0].explanation, coverage)
+
+
+def _best(tokens: Sequence[Token], evidence: Evidence, given: frozenset[str], cited: Collection[int]) -> _Weighed:
     if not content(tokens):
-        return Judgement("unsupported", (), "Says nothing that could be checked.")
-    best: Judgement | None = None
-    for window in candidates(tokens, evidence, cited):
-        judgement = _weigh(tokens, window, evidence, given)
-        if best is None or _order(judgement) > _order(best):
-            best = judgement
-    return best or Judgement("unsupported", (), "None of its words stand in the passages.")
+        return _Weighed(Judgement("unsupported", (), "Says nothing that could be checked."), decisive=False)
+    weighed = [_weigh(tokens, window, evidence, given) for window in candidates(tokens, evidence, cited)]
+    pool = [one for one in weighed if one.decisive] or weighed
+    nothing = _Weighed(Judgement("unsupported", (), "None of its words stand in the passages."), decisive=False)
+    return max(pool, key=lambda one: _order(one.judgement), default=nothing)
 
 
 def _order(judgement: Judgement) -> tuple[bool, float]:
@@ -82,7 +146,7 @@ def _order(judgement: Judgement) -> tuple[bool, float]:
     return judgement.verdict == "verified", judgement.coverage - cost
 
 
-def _weigh(tokens: Sequence[Token], window: Window, evidence: Evidence, given: frozenset[str]) -> Judgement:
+def _weigh(tokens: Sequence[Token], window: Window, evidence: Evidence, given: frozenset[str]) -> _Weighed:
     kept = tuple(token for token in tokens if token.kind not in ("stop", "negation"))
     pairs = tuple(align(kept, window.tokens))
     total = sum(evidence.weight(token) for token in content(kept)) or 1.0
@@ -99,9 +163,15 @@ def _weigh(tokens: Sequence[Token], window: Window, evidence: Evidence, given: f
         evidence=evidence,
     )
     missing = [token for token in content(kept) if not _stands(token, window)]
+    own = sum(evidence.weight(token) for token in content(kept) if _stands(token, window, bare=True)) / total
     coverage = sum(_share(token, window, evidence, given) * evidence.weight(token) for token in content(kept)) / total
     findings = [finding for rule in RULES for finding in rule(comparison)]
-    return _verdict(coverage, findings, missing, Support(window.passage, window.start, window.end))
+    if own < OWN_COVERAGE:
+        findings.append(Finding("gap", "most of its words stand beside the passage's sentence, not in it"))
+    judgement = _verdict(coverage, findings, missing, Support(window.passage, window.start, window.end))
+    in_order = len(pairs) >= MIN_IN_ORDER and len(pairs) >= IN_ORDER * len(kept)
+    whole = comparison.aligned_share >= VERBATIM or own >= ALL_WORDS or in_order
+    return _Weighed(judgement, decisive=window.single and whole)
 
 
 def _verdict(coverage: float, findings: Sequence[Finding], missing: Sequence[Token], support: Support) -> Judgement:
@@ -119,10 +189,11 @@ def _verdict(coverage: float, findings: Sequence[Finding], missing: Sequence[Tok
     return Judgement("unsupported", (), _sentence(f"no passage says this; the nearest lacks {words}"), coverage)
 
 
-def _stands(token: Token, window: Window) -> bool:
+def _stands(token: Token, window: Window, *, bare: bool = False) -> bool:
+    """Whether the span holds a token; ``bare``: the span itself, not what introduces it."""
     if token.kind == "figure":
         return any(not token.forms.isdisjoint(other.forms) for other in window.tokens if other.forms)
-    return found_in(token, window.keys) or found_in(token, window.context)
+    return found_in(token, window.keys) if bare else held_by(token, window)
 
 
 def _share(token: Token, window: Window, evidence: Evidence, given: frozenset[str]) -> float:
@@ -133,43 +204,6 @@ def _share(token: Token, window: Window, evidence: Evidence, given: frozenset[st
     if found_in(token, evidence.passage_keys[window.passage]):
         return PASSAGE_SHARE
     return GIVEN_SHARE if token.key in given else 0.0
-
-
-def _parts(tokens: Sequence[Token]) -> list[list[Token]]:
-    """A claim that joins several statements, cut where a clause ends; short clauses stay with their neighbour."""
-    parts: list[list[Token]] = []
-    for token in tokens:
-        if not parts or parts[-1][-1].clause != token.clause:
-            parts.append([])
-        parts[-1].append(token)
-    joined: list[list[Token]] = []
-    for part in parts:
-        if joined and min(len(content(part)), len(content(joined[-1]))) < MIN_CLAUSE_TOKENS:
-            joined[-1].extend(part)
-        else:
-            joined.append(part)
-    while len(joined) > MAX_PARTS:
-        sizes = [len(content(left)) + len(content(right)) for left, right in pairwise(joined)]
-        place = sizes.index(min(sizes))
-        joined[place : place + 2] = [joined[place] + joined[place + 1]]
-    return joined
-
-
-def _joined(
-    parts: Sequence[Sequence[Token]], evidence: Evidence, given: frozenset[str], cited: Collection[int]
-) -> Judgement | None:
-    """Verified if every part is, each by its own span; None when the parts bring nothing over the whole."""
-    judgements: list[Judgement] = []
-    said = given
-    for part in parts:
-        judgement = _best(part, evidence, said, cited)
-        if judgement.verdict != "verified":
-            return None
-        judgements.append(judgement)
-        said = said | {token.key for token in content(part)}
-    supports = tuple(dict.fromkeys(support for judgement in judgements for support in judgement.supports))
-    coverage = min(judgement.coverage for judgement in judgements)
-    return Judgement("verified", supports, _sentence(f"each of its {len(parts)} parts found in the passages"), coverage)
 
 
 def _sentence(text: str) -> str:

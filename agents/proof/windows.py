@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from agents.proof.evidence import Evidence, Unit, content
 from agents.proof.tokens import Token, camel_parts, identifier_parts
 
 MAX_SEEDS = 8
 """Units with the most of a claim's words that are looked at with their neighbours."""
-MAX_WINDOWS = 10
-"""Spans per claim that are compared token by token."""
+MAX_JOINED = 6
+"""Spans of several units per claim that are compared token by token, beside the single ones."""
 MAX_QUOTE_CHARACTERS = 900
 CITED_BONUS = 1.15
 """Factor for passages that the model itself cited; enough to break near ties, too little to beat a better span."""
@@ -32,22 +33,30 @@ class Window:
     """Unit and clause of each token."""
     negations: frozenset[tuple[int, int]]
     """Clauses with an odd number of negations."""
+    text: str
     keys: frozenset[str]
     context: frozenset[str]
     """Words that introduce the span: headings, title, the sentence before a list, the header of a table."""
 
+    @property
+    def single(self) -> bool:
+        """Whether it is one unit."""
+        return len(set(self.unit_of)) <= 1
+
 
 def found_in(token: Token, keys: Collection[str]) -> bool:
-    """Whether a set of keys holds a token, an identifier also by its last segment or all the words inside it."""
+    """Whether a set of keys holds a token, a dotted or slashed identifier also by all of its segments."""
     if token.key in keys:
         return True
-    if token.kind != "identifier":
-        return False
-    segments = identifier_parts(token.key)
-    if len(segments) > 1 and all(part in keys for part in segments):
+    segments = identifier_parts(token.key) if token.kind == "identifier" else []
+    return len(segments) > 1 and all(part in keys for part in segments)
+
+
+def held_by(token: Token, w: Window) -> bool:
+    """Whether a span, or what introduces it, holds a word, name or identifier; ``initContainers`` also in words."""
+    if found_in(token, w.keys) or found_in(token, w.context):
         return True
-    parts = camel_parts(token.text)
-    return len(parts) > 1 and all(part in keys for part in parts)
+    return token.kind == "identifier" and _letters(token.key) in _letters(w.text.lower())
 
 
 def odd_negations(tokens: Sequence[Token], clauses: Sequence[tuple[int, int]]) -> frozenset[tuple[int, int]]:
@@ -73,8 +82,9 @@ def candidates(claim: Sequence[Token], evidence: Evidence, cited: Collection[int
     seeds = sorted(overlap, key=lambda number: (-overlap[number], number))[:MAX_SEEDS]
     runs = dict.fromkeys(run for seed in seeds for run in _runs(seed, evidence, overlap))
     windows = [window(evidence, run) for run in runs]
-    kept = [w for w in windows if w.end - w.start <= MAX_QUOTE_CHARACTERS]
-    return sorted(kept, key=lambda w: -_promise(w, asked, evidence, cited))[:MAX_WINDOWS]
+    single = [w for w in windows if w.single]
+    joined = [w for w in windows if not w.single and w.end - w.start <= MAX_QUOTE_CHARACTERS]
+    return single + sorted(joined, key=lambda w: -_promise(w, asked, evidence, cited))[:MAX_JOINED]
 
 
 def window(evidence: Evidence, run: tuple[int, ...]) -> Window:
@@ -99,6 +109,7 @@ def window(evidence: Evidence, run: tuple[int, ...]) -> Window:
         unit_of=tuple(placed[i][1] for i in kept),
         clauses=tuple(clauses[i] for i in kept),
         negations=negations,
+        text=evidence.chunks[passage].text[units[0].start : units[-1].end],
         keys=frozenset(key for unit in units for key in unit.keys),
         context=frozenset(context),
     )
@@ -144,10 +155,11 @@ def _list_run(unit: Unit, evidence: Evidence, overlap: Collection[int]) -> tuple
 
 def _promise(w: Window, asked: Sequence[Token], evidence: Evidence, cited: Collection[int]) -> float:
     """Weight of the claim's tokens that the span holds, less a little for length."""
-    held = sum(evidence.weight(t) * (1.0 if found_in(t, w.keys) else 0.7) for t in asked if _near(t, w))
+    held = sum(evidence.weight(t) * (1.0 if found_in(t, w.keys) else 0.7) for t in asked if held_by(t, w))
     length_cost = 0.0004 * (w.end - w.start)
     return held * (CITED_BONUS if w.passage in cited else 1.0) - length_cost
 
 
-def _near(token: Token, w: Window) -> bool:
-    return found_in(token, w.keys) or found_in(token, w.context)
+@lru_cache(maxsize=4096)
+def _letters(text: str) -> str:
+    return "".join(character for character in text if character.isalnum())
