@@ -9,14 +9,15 @@ import socket
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, assert_never
 
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from agents.chat_model import ChatModel
 from agents.errors import ModelUnavailable
-from agents.stream import Answerer
 from app.database import open_database
+from app.deferred import DeferredAnswerer, DeferredChatModel
 from app.home import Home
 from app.home_lock import lock_home
 from app.jobs import JobService
@@ -54,7 +55,7 @@ class Platform:
     ledger: Ledger
     ingester: Ingester
     chat_model: ChatModel
-    answerer: Answerer
+    answerer: DeferredAnswerer
     threads: ThreadStore
     runs: RunService
     jobs: JobService
@@ -81,7 +82,7 @@ async def open_platform(
         embedder: Used instead of the model of the settings.
         chat_model: Used instead of the model of the settings.
         store: Used instead of the store of the settings; not closed.
-        start_model: Start the embedded model server now instead of with the first question.
+        start_model: Load now what the first question would load: the graph library, the embedded model server.
 
     Raises:
         HomeLocked: Another process has the home open.
@@ -110,13 +111,13 @@ async def open_platform(
         model_server = None
         if chat_model is None:
             model_server = _embedded_server(settings, model_store)
-            chat_model = _connect_chat_model(settings, model_store, model_server)
+            chat_model = DeferredChatModel(settings.model, partial(_connect, settings, model_store, model_server))
             stack.push_async_callback(chat_model.aclose)
         if model_server is not None:
             stack.push_async_callback(model_server.stop)
-            if start_model:
-                await model_server.start()
-        answerer = Answerer(retriever=retriever, chat_model=chat_model, settings=settings.answer)
+        answerer = DeferredAnswerer(retriever=retriever, chat_model=chat_model, settings=settings.answer)
+        if start_model:
+            await _start_model(answerer, model_server)
         metrics = Metrics()
         runs = RunService(log, answerer, metrics)
         stack.push_async_callback(runs.close)
@@ -141,6 +142,12 @@ async def open_platform(
             metrics=metrics,
             local_token=secrets.token_urlsafe(32),
         )
+
+
+async def _start_model(answerer: DeferredAnswerer, server: EmbeddedModelServer | None) -> None:
+    if server is not None:
+        await server.start()
+    await answerer.load()
 
 
 def _load_embedder(settings: Settings, model_store: ModelStore) -> Embedder:
@@ -196,9 +203,7 @@ def _embedded_server(settings: Settings, model_store: ModelStore) -> EmbeddedMod
     return EmbeddedModelServer(path, settings.model, settings.home.logs / "model.log")
 
 
-def _connect_chat_model(
-    settings: Settings, model_store: ModelStore, server: EmbeddedModelServer | None
-) -> OpenAIChatModel:
+def _connect(settings: Settings, model_store: ModelStore, server: EmbeddedModelServer | None) -> OpenAIChatModel:
     from agents.openai_chat import OpenAIChatModel, TimeLimits
 
     model = settings.model
