@@ -110,6 +110,11 @@ class EmbeddedModelServer:
             raise ModelUnavailable(self._state.message)
         return self._base_url
 
+    async def next_state(self) -> ServerState:
+        """The state after the next change of it."""
+        await self._changed.wait()
+        return self._state
+
     async def stop(self) -> None:
         """End the server and wait until its process is gone."""
         supervisor, self._supervisor = self._supervisor, None

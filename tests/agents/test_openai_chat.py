@@ -1,0 +1,272 @@
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from agents.answer import Usage
+from agents.chat_model import ChatDelta, ChatMessage, Sampling
+from agents.errors import AgentError, ModelRefused, ModelTimeout, ModelUnavailable
+from agents.openai_chat import OpenAIChatModel, TimeLimits
+
+HELLO = (ChatMessage("user", "hello"),)
+USAGE = {"prompt_tokens": 7, "completion_tokens": 2, "total_tokens": 9, "prompt_tokens_details": {"cached_tokens": 5}}
+
+
+def event(*, text: str | None = None, finish: str | None = None, usage: Mapping[str, Any] | None = None) -> bytes:
+    choice = {"index": 0, "delta": {"content": text} if text is not None else {}, "finish_reason": finish}
+    chunk = {
+        "id": "1",
+        "object": "chat.completion.chunk",
+        "created": 0,
+        "model": "small",
+        "choices": [] if usage else [choice],
+        "usage": usage,
+    }
+    return b"data: " + json.dumps(chunk).encode() + b"\n\n"
+
+
+WHOLE = [event(text="Hel"), event(text="lo"), event(finish="stop"), event(usage=USAGE), b"data: [DONE]\n\n"]
+
+
+@dataclass
+class Stub:
+    """A model server that sends what a test tells it to."""
+
+    base_url: str = ""
+    status: int = 200
+    pieces: list[bytes] = field(default_factory=lambda: list(WHOLE))
+    hold_after: int | None = None
+    """Sends so many pieces and then nothing, until the client has gone."""
+    requests: list[tuple[str, dict[str, Any]]] = field(default_factory=list[tuple[str, dict[str, Any]]])
+    arrived: asyncio.Event = field(default_factory=asyncio.Event)
+    client_left: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode()
+        length = next((int(line[15:]) for line in head.split("\r\n") if line.lower().startswith("content-length:")), 0)
+        body: dict[str, Any] = json.loads(await reader.readexactly(length)) if length else {}
+        self.requests.append((head.split()[1], body))
+        self.arrived.set()
+        kind = "text/event-stream" if self.status == 200 and self.pieces[:1] != [b"{"] else "application/json"
+        writer.write(f"HTTP/1.1 {self.status} X\r\nContent-Type: {kind}\r\nConnection: close\r\n\r\n".encode())
+        for piece in self.pieces[: self.hold_after]:
+            writer.write(piece)
+        await writer.drain()
+        if self.hold_after is not None:
+            await reader.read()
+            self.client_left.set()
+        writer.close()
+        await writer.wait_closed()
+
+
+@pytest.fixture
+async def stub() -> AsyncGenerator[Stub]:
+    stub = Stub()
+    server = await asyncio.start_server(stub.answer, "127.0.0.1", 0)
+    async with server:
+        stub.base_url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+        yield stub
+
+
+OpenModel = Callable[..., OpenAIChatModel]
+
+
+@pytest.fixture
+async def open_model(stub: Stub) -> AsyncGenerator[OpenModel]:
+    models: list[OpenAIChatModel] = []
+
+    def opened(base_url: str | Callable[[], Awaitable[str]] | None = None, **limits: float) -> OpenAIChatModel:
+        model = OpenAIChatModel(
+            base_url or stub.base_url, name="small", context_tokens=4096, api_key="secret", limits=TimeLimits(**limits)
+        )
+        models.append(model)
+        return model
+
+    yield opened
+    for model in models:
+        await model.aclose()
+
+
+async def read(model: OpenAIChatModel, sampling: Sampling | None = None) -> list[ChatDelta]:
+    return [delta async for delta in model.stream(HELLO, sampling or Sampling())]
+
+
+async def test_reply_comes_piece_by_piece_and_ends_with_usage(stub: Stub, open_model: OpenModel) -> None:
+    deltas = await read(open_model())
+
+    assert deltas == [
+        ChatDelta(text="Hel"),
+        ChatDelta(text="lo"),
+        ChatDelta(usage=Usage(prompt_tokens=7, completion_tokens=2, cached_tokens=5), finish_reason="stop"),
+    ]
+
+
+async def test_request_carries_sampling_and_asks_for_usage(stub: Stub, open_model: OpenModel) -> None:
+    await read(open_model(), Sampling(temperature=0.3, top_p=None, max_tokens=9, seed=1, stop=("END",)))
+
+    path, body = stub.requests[0]
+    assert path == "/v1/chat/completions"
+    assert body == {
+        "model": "small",
+        "messages": [{"role": "user", "content": "hello"}],
+        "stream": True,
+        "stream_options": {"include_usage": True},
+        "temperature": 0.3,
+        "max_tokens": 9,
+        "seed": 1,
+        "stop": ["END"],
+    }
+
+
+async def test_address_is_asked_for_every_request(stub: Stub, open_model: OpenModel) -> None:
+    asked: list[str] = []
+
+    async def base_url() -> str:
+        asked.append(stub.base_url)
+        return stub.base_url
+
+    model = open_model(base_url)
+    await read(model)
+    await read(model)
+
+    assert len(asked) == 2
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "sentence"),
+    [
+        (503, ModelUnavailable, "loading or overloaded"),
+        (429, ModelUnavailable, "ask again"),
+        (500, ModelUnavailable, "status 500"),
+        (401, ModelRefused, r"model\.api_key"),
+        (404, ModelRefused, r"model\.name"),
+        (400, ModelRefused, "too many tokens"),
+    ],
+)
+async def test_status_becomes_one_sentence(
+    stub: Stub, open_model: OpenModel, status: int, error: type[AgentError], sentence: str
+) -> None:
+    stub.status = status
+    stub.pieces = [b'{"error": {"message": "too many tokens", "type": "x", "code": 1}}']
+
+    with pytest.raises(error, match=sentence):
+        await read(open_model())
+    assert len(stub.requests) == 1
+
+
+async def test_server_that_does_not_run_is_unavailable(open_model: OpenModel, unused_tcp_port: int) -> None:
+    model = open_model(f"http://127.0.0.1:{unused_tcp_port}/v1")
+
+    with pytest.raises(ModelUnavailable, match=r"model\.base_url"):
+        await read(model)
+    with pytest.raises(ModelUnavailable, match=r"model\.base_url"):
+        await model.check()
+
+
+@pytest.mark.parametrize("pieces", [1, 2])
+async def test_reply_that_breaks_off_is_not_taken_for_whole(stub: Stub, open_model: OpenModel, pieces: int) -> None:
+    stub.pieces = WHOLE[:pieces]
+    reply = open_model().stream(HELLO, Sampling())
+
+    received = [(await anext(reply)).text for _ in range(pieces)]
+
+    assert received == ["Hel", "lo"][:pieces]
+    with pytest.raises(ModelUnavailable, match="broke off"):
+        await anext(reply)
+
+
+async def test_reply_cut_inside_an_event_is_not_taken_for_whole(stub: Stub, open_model: OpenModel) -> None:
+    stub.pieces = [WHOLE[0], WHOLE[1][:20]]
+
+    with pytest.raises(ModelUnavailable):
+        await read(open_model())
+
+
+async def test_nonsense_in_the_stream_is_unavailable(stub: Stub, open_model: OpenModel) -> None:
+    stub.pieces = [b"data: <html>\n\n"]
+
+    with pytest.raises(ModelUnavailable, match="something else than a chat reply"):
+        await read(open_model())
+
+
+async def test_error_event_in_the_stream_is_unavailable(stub: Stub, open_model: OpenModel) -> None:
+    stub.pieces = [WHOLE[0], b'data: {"error": {"message": "out of memory", "code": 500}}\n\n']
+
+    with pytest.raises(ModelUnavailable, match="out of memory"):
+        await read(open_model())
+
+
+@pytest.mark.parametrize("sent", [0, 1])
+async def test_server_that_falls_silent_times_out(stub: Stub, open_model: OpenModel, sent: int) -> None:
+    stub.hold_after = sent
+
+    with pytest.raises(ModelTimeout, match="token_timeout" if sent else "first_token_timeout"):
+        await read(open_model(first_token=0.3, between_tokens=0.1))
+    await asyncio.wait_for(stub.client_left.wait(), 10)
+
+
+async def test_address_that_never_comes_times_out(open_model: OpenModel) -> None:
+    async def base_url() -> str:
+        await asyncio.Event().wait()
+        return ""
+
+    with pytest.raises(ModelTimeout):
+        await read(open_model(base_url, first_token=0.05))
+
+
+async def test_closing_the_reply_hangs_up(stub: Stub, open_model: OpenModel) -> None:
+    stub.hold_after = 1
+    reply = open_model().stream(HELLO, Sampling())
+    assert (await anext(reply)).text == "Hel"
+
+    await reply.aclose()
+
+    await asyncio.wait_for(stub.client_left.wait(), 10)
+
+
+async def test_cancelling_the_reader_hangs_up(stub: Stub, open_model: OpenModel) -> None:
+    stub.hold_after = 0
+    task = asyncio.create_task(read(open_model()))
+    await stub.arrived.wait()
+
+    task.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await asyncio.wait_for(stub.client_left.wait(), 10)
+
+
+@pytest.mark.parametrize(
+    "answer", [{"tokens": [1, 2, 3]}, {"count": 3, "max_model_len": 4096, "tokens": [1, 2, 3], "token_strs": None}]
+)
+async def test_tokens_are_counted_by_llama_cpp_and_by_vllm(
+    stub: Stub, open_model: OpenModel, answer: dict[str, Any]
+) -> None:
+    stub.pieces = [b"{", json.dumps(answer).encode()[1:]]
+
+    assert await open_model().count_tokens(["some text", "more"]) == [3, 3]
+    assert {path for path, _ in stub.requests} == {"/tokenize"}
+    assert stub.requests[0][1] == {
+        "model": "small",
+        "prompt": "some text",
+        "content": "some text",
+        "add_special_tokens": False,
+    }
+
+
+async def test_server_without_a_tokenizer_is_asked_once(stub: Stub, open_model: OpenModel) -> None:
+    stub.status = 404
+    stub.pieces = [b"{}"]
+    model = open_model()
+
+    first = await model.count_tokens(["kernel kills 137"])
+    again = await model.count_tokens(["kernel kills 137", ""])
+
+    assert first == [7]
+    assert again == [7, 0]
+    assert len(stub.requests) == 1
