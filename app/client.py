@@ -53,6 +53,7 @@ class ApiClient:
 
     def __init__(self, base_url: str, *, token: str | None = None, uds: Path | None = None) -> None:
         self.base_url = base_url
+        self.uds = uds
         transport = httpx.AsyncHTTPTransport(uds=str(uds)) if uds else None
         headers = {TOKEN_HEADER: token} if token else {}
         self._http = httpx.AsyncClient(

@@ -27,7 +27,7 @@ _GRACE_SECONDS = 5
 """Time that open requests have to end after the runs have ended."""
 
 
-def serve(settings: Settings) -> None:
+def serve(settings: Settings, **overrides: Unpack[Overrides]) -> None:
     """Run the API with its model server until SIGINT or SIGTERM.
 
     Raises:
@@ -35,7 +35,7 @@ def serve(settings: Settings) -> None:
         HomeLocked: Another process has the home open; see ``open_platform`` for further errors.
     """
     configure_logging(settings.log.level)
-    asyncio.run(_serve(settings))
+    asyncio.run(_serve(settings, Overrides(start_model=True) | overrides))
 
 
 @asynccontextmanager
@@ -78,13 +78,13 @@ async def answering(
         await task
 
 
-async def _serve(settings: Settings) -> None:
+async def _serve(settings: Settings, overrides: Overrides) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
     listener = _listen(settings.server.host, settings.server.port)
-    async with open_platform(settings, start_model=True) as platform:
+    async with open_platform(settings, **overrides) as platform:
         url = local_url(settings.server.host, listener.getsockname()[1])
         address = ApiAddress(url=url, pid=os.getpid(), token=platform.local_token)
         async with answering(settings, platform, listener) as server:
