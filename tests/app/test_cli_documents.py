@@ -239,25 +239,26 @@ def test_ask_with_a_model_that_is_down_fails_with_exit_code_4_and_search_still_w
 
 
 @pytest.fixture
-def small_disk(tmp_path: Path) -> Generator[Path]:
+def small_disk(tmp_path: Path) -> Generator[tuple[Path, list[str]]]:
+    """A folder without room, and the words before a command that make it so where nobody may mount a disk."""
     folder = tmp_path / "disk"
     folder.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)], capture_output=True, check=False
-    )
-    if mounted.returncode != 0:
-        pytest.skip("a small disk needs the right to mount one")
-    yield folder
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)]
+    if subprocess.run(mount, capture_output=True, check=False).returncode != 0:
+        yield folder, ["bash", "-c", 'ulimit -f 1024; exec "$@"', "bash"]
+        return
+    yield folder, []
     subprocess.run(["umount", str(folder)], check=True)
 
 
-def test_full_disk_is_one_sentence_and_exit_code_4(small_disk: Path, handbook: Path) -> None:
+def test_full_disk_is_one_sentence_and_exit_code_4(small_disk: tuple[Path, list[str]], handbook: Path) -> None:
     # In a process of its own: the engine maps its files, and a write to a full disk through a map is a fatal signal.
+    folder, limited = small_disk
     code = (
         "import sys; from app.cli.main import run; from tests.app.test_cli_documents import small_platform;"
         "sys.exit(run(sys.argv[1:], connect=small_platform))"
     )
-    command = [sys.executable, "-c", code, "--home", str(small_disk / "home"), "ingest", str(handbook)]
+    command = [*limited, sys.executable, "-c", code, "--home", str(folder / "home"), "ingest", str(handbook)]
     outcome = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert outcome.returncode == 4, outcome.stderr
     assert one_sentence(outcome.stderr.splitlines(keepends=True)[-1])
