@@ -34,11 +34,17 @@ def describe(error: BaseException) -> Failure | None:
     from app.errors import ApiProblem
 
     if isinstance(error, ApiProblem):
-        return Failure(_code_of_problem(error), str(error))
+        return Failure(_code_of_problem(error), _sentence(error))
     for kinds, code in _codes():
         if isinstance(error, kinds):
-            return Failure(getattr(error, "exit_code", None) or code, str(error))
+            return Failure(getattr(error, "exit_code", None) or code, _sentence(error))
     return None
+
+
+def _sentence(error: BaseException) -> str:
+    """The message as one line that begins and ends as a sentence; engines put their own words into ours."""
+    text = " ".join(str(error).split())
+    return f"{text[:1].upper()}{text[1:].rstrip('.')}."
 
 
 def _code_of_problem(error: ApiProblem) -> int:
