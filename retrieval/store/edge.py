@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import qdrant_edge as edge
-from pydantic import ValidationError
 
 from retrieval.errors import StoreLocked, StoreUnavailable
 from retrieval.store.filters import conditions
@@ -22,7 +21,7 @@ _SHARD_FOLDER = "shard"
 _UNFINISHED_SHARD_FOLDER = "shard.unfinished"
 _UPSERT_BATCH = 500
 _SCROLL_PAGE = 1000
-# The engine raises plain ``Exception``; a second owner shows only in the text of its write-ahead log's lock error.
+# A second owner shows only in the text of the write-ahead log's lock error.
 _LOCKED_MARK = "WouldBlock"
 
 
@@ -153,7 +152,7 @@ def _create(path: Path, identity: StoreIdentity) -> None:
 def _read_identity(path: Path) -> StoreIdentity:
     try:
         return StoreIdentity.model_validate_json((path / _IDENTITY_FILE).read_text(encoding="utf-8"))
-    except (OSError, ValidationError) as error:
+    except (OSError, ValueError) as error:
         raise StoreUnavailable(
             f"{str(path / _IDENTITY_FILE)!r} cannot be read, so the model of the store is unknown; "
             "restore the file from a backup, or move the folder away and index again"
@@ -185,12 +184,16 @@ def _translated(action: str) -> Generator[None]:
         raise
     except OSError as error:
         raise StoreUnavailable(f"cannot {action}: {error}") from error
-    except Exception as error:
-        # The engine has no error classes: what is exactly ``Exception`` is its own, the rest is a defect of ours.
-        if type(error) is not Exception:
+    except BaseException as error:
+        if not _is_the_engines(error):
             raise
         if _LOCKED_MARK in str(error):
             raise StoreLocked(
                 f"cannot {action}: another process has it open; end that process, or send the command to its API"
             ) from error
         raise StoreUnavailable(f"cannot {action}: {error}") from error
+
+
+def _is_the_engines(error: BaseException) -> bool:
+    """The engine raises plain ``Exception``, or a panic that is no ``Exception`` at all; the rest is not its own."""
+    return type(error) is Exception or type(error).__name__ == "PanicException"

@@ -1,0 +1,312 @@
+"""The promise of ``VectorStore``, over every home."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from qdrant_client import QdrantClient
+
+from retrieval.errors import EmbeddingModelMismatch, StoreUnavailable
+from retrieval.store.edge import open_edge_store
+from retrieval.store.protocol import VectorStore
+from retrieval.store.qdrant import open_qdrant_store
+from retrieval.types import Chunk, ScoredChunk, SearchFilter
+from tests.retrieval.points import EMBEDDER, LEXICAL, make_chunk, make_point, make_points, uuid_of
+
+_ALL = SearchFilter()
+_FINGERPRINT = EMBEDDER.fingerprint
+_DIM = EMBEDDER.dim
+# Read once, before the tests' own fixture takes the variables away.
+_URL = os.environ.get("GROUNDWORK_TEST_QDRANT_URL")
+"""Address of a Qdrant server that tests may write to; they take their collections away again."""
+
+Opener = Callable[..., VectorStore]
+"""Opens the same store again; takes ``dim`` and ``fingerprint``."""
+
+
+def _edge(path: Path) -> Opener:
+    return lambda *, dim=_DIM, fingerprint=_FINGERPRINT: open_edge_store(path, dim=dim, fingerprint=fingerprint)
+
+
+def _qdrant(client: QdrantClient, collection: str) -> Opener:
+    return lambda *, dim=_DIM, fingerprint=_FINGERPRINT: open_qdrant_store(
+        client, collection=collection, dim=dim, fingerprint=fingerprint
+    )
+
+
+@dataclass(frozen=True)
+class Home:
+    """A way to open one and the same store."""
+
+    open: Opener
+    one_owner: bool = False
+    """The store must be closed before it can be opened again."""
+
+
+@pytest.fixture(params=["edge", "memory", *([pytest.param("url", marks=pytest.mark.integration)] if _URL else [])])
+def home(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[Home]:
+    match request.param:
+        case "edge":
+            yield Home(_edge(tmp_path / "store"), one_owner=True)
+        case "memory":
+            yield Home(_qdrant(QdrantClient(":memory:"), "chunks"))
+        case _:
+            collection = f"groundwork-test-{uuid4()}"
+            yield Home(_qdrant(QdrantClient(url=_URL), collection))
+            QdrantClient(url=_URL).delete_collection(collection)
+
+
+@pytest.fixture
+def store(home: Home) -> Generator[VectorStore]:
+    store = home.open()
+    yield store
+    store.close()
+
+
+def _dense(store: VectorStore, text: str, search_filter: SearchFilter = _ALL, limit: int = 10) -> list[ScoredChunk]:
+    return store.search_dense(EMBEDDER.embed_query(text), search_filter=search_filter, limit=limit)
+
+
+def _lexical(store: VectorStore, text: str, search_filter: SearchFilter = _ALL, limit: int = 10) -> list[ScoredChunk]:
+    return store.search_lexical(LEXICAL.encode_query(text), search_filter=search_filter, limit=limit)
+
+
+def _texts(found: list[ScoredChunk]) -> list[str]:
+    return [scored.chunk.text for scored in found]
+
+
+FULL_CHUNK = Chunk(
+    chunk_id=uuid_of("full"),
+    document_id=uuid_of("document"),
+    collection="ops",
+    source="https://example.org/a b?c=d#e",
+    title="Ünïcode 漢字 \u2028",
+    position=7,
+    text=' first\r\nline\ttab\x00nul "quote" \\ \u00ad 😀 e\u0301 ',
+    char_start=3,
+    char_end=45,
+    page=12,
+    heading_path=("A", "", "B > C"),
+    token_count=9,
+    metadata={
+        "team.name": "SRE",
+        "": "",
+        "year": 2024,
+        "large": 2**53 + 1,
+        "ratio": 0.1,
+        "whole": 3.0,
+        "draft": False,
+        "tags": ["x", "y=z"],
+        "none": [],
+        'quo"te': "é",
+    },
+)
+
+
+def test_a_chunk_comes_back_as_it_was_written(store: VectorStore) -> None:
+    store.upsert([make_point(FULL_CHUNK)])
+    (chunk,) = store.chunks(_ALL)
+    assert chunk == FULL_CHUNK
+    assert {key: type(value) for key, value in chunk.metadata.items()} == {
+        key: type(value) for key, value in FULL_CHUNK.metadata.items()
+    }
+    assert [scored.chunk for scored in _dense(store, FULL_CHUNK.text)] == [FULL_CHUNK]
+
+
+def test_a_chunk_without_page_headings_and_metadata_comes_back_as_it_was_written(store: VectorStore) -> None:
+    chunk = replace(FULL_CHUNK, page=None, heading_path=(), metadata={}, title="")
+    store.upsert([make_point(chunk)])
+    assert store.chunks(_ALL) == [chunk]
+
+
+def test_a_chunk_without_index_terms_is_stored_and_found_by_the_dense_leg(store: VectorStore) -> None:
+    chunk = replace(make_chunk("... !"), title="")
+    store.upsert([make_point(chunk)])
+    assert [scored.chunk for scored in _dense(store, "anything")] == [chunk]
+
+
+def test_writing_a_known_id_replaces_the_chunk_in_both_legs(store: VectorStore) -> None:
+    old = make_chunk("restart the pod")
+    new = replace(old, text="rotate the certificate")
+    store.upsert([make_point(old)])
+    store.upsert([make_point(new)])
+    assert store.chunks(_ALL) == [new]
+    assert _lexical(store, "restart") == []
+    assert _texts(_lexical(store, "certificate")) == [new.text]
+
+
+def test_writing_nothing_changes_nothing(store: VectorStore) -> None:
+    store.upsert([])
+    store.delete_chunks([])
+    assert store.count(_ALL) == 0
+
+
+def test_an_empty_store_answers_with_nothing(store: VectorStore) -> None:
+    assert _dense(store, "pod") == []
+    assert _lexical(store, "pod") == []
+    assert store.chunk_ids(_ALL) == set()
+    assert store.chunks(_ALL) == []
+
+
+def test_deleting_chunks_takes_these_alone_and_ignores_unknown_ids(store: VectorStore) -> None:
+    first, second = make_points("one", "two")
+    store.upsert([first, second])
+    store.delete_chunks([first.chunk.chunk_id, uuid_of("unknown")])
+    assert store.chunk_ids(_ALL) == {second.chunk.chunk_id}
+
+
+def test_deleting_a_document_takes_all_its_chunks_and_counts_none_left(store: VectorStore) -> None:
+    kept = make_points("kept", document="kept")
+    store.upsert([*make_points("one", "two", "three", document="gone"), *kept])
+    assert store.delete_document(uuid_of("gone")) == 0
+    assert store.chunks(_ALL) == [point.chunk for point in kept]
+    assert _lexical(store, "three") == []
+
+
+def test_deleting_an_unknown_document_counts_none_left(store: VectorStore) -> None:
+    store.upsert(make_points("one"))
+    assert store.delete_document(uuid_of("unknown")) == 0
+    assert store.count(_ALL) == 1
+
+
+def test_the_dense_leg_orders_by_cosine(store: VectorStore) -> None:
+    texts = ["memory limit of a container", "memory limit", "certificate rotation"]
+    points = make_points(*texts)
+    store.upsert(points)
+    found = _dense(store, "Handbook memory limit")
+    assert _texts(found)[:2] == ["memory limit", "memory limit of a container"]
+    query = EMBEDDER.embed_query("Handbook memory limit")
+    cosines = {point.chunk.chunk_id: float(point.dense @ query) for point in points}
+    assert {scored.chunk.chunk_id: scored.score for scored in found} == pytest.approx(cosines, abs=1e-5)
+
+
+def test_the_lexical_leg_returns_only_chunks_that_share_a_term(store: VectorStore) -> None:
+    store.upsert(make_points("OOMKilled container", "CrashLoopBackOff container", "certificate"))
+    found = _lexical(store, "oom")
+    assert _texts(found) == ["OOMKilled container"]
+    assert found[0].score > 0
+
+
+def test_the_lexical_leg_counts_a_rare_term_for_more_than_a_common_one(store: VectorStore) -> None:
+    store.upsert(make_points("pod restarts", "pod evicted", "pod pending", "pod kubelet", "node kubelet drained"))
+    assert _texts(_lexical(store, "pod drained"))[0] == "node kubelet drained"
+
+
+def test_a_query_without_terms_finds_nothing_in_the_lexical_leg(store: VectorStore) -> None:
+    store.upsert(make_points("pod"))
+    assert _lexical(store, "what is the") == []
+
+
+def test_both_legs_return_at_most_the_limit_best_first(store: VectorStore) -> None:
+    store.upsert(make_points(*(f"pod {'restart ' * number}" for number in range(1, 9))))
+    for found in (_dense(store, "pod restart", limit=3), _lexical(store, "pod restart", limit=3)):
+        assert len(found) == 3
+        assert [scored.score for scored in found] == sorted((scored.score for scored in found), reverse=True)
+
+
+FILTERED = [
+    make_chunk("pod a", document="a", collection="ops", metadata={"team": "sre", "year": 2024, "tags": ["k8s", "oom"]}),
+    make_chunk("pod b", document="b", collection="ops", metadata={"team": "dev", "year": 2023, "ratio": 0.5}),
+    make_chunk("pod c", document="c", collection="hr", metadata={"team": "sre", "draft": True, "year": 2024.0}),
+    make_chunk("pod d", document="d", collection="legal", metadata={"team.name": "sre", "draft": False, "tags": "k8s"}),
+]
+
+
+@pytest.mark.parametrize(
+    ("search_filter", "expected"),
+    [
+        (SearchFilter(), "abcd"),
+        (SearchFilter(collections=("ops",)), "ab"),
+        (SearchFilter(collections=("ops", "hr")), "abc"),
+        (SearchFilter(collections=("op",)), ""),
+        (SearchFilter(sources=("/docs/b.md", "/docs/d.md", "/docs/none.md")), "bd"),
+        (SearchFilter(sources=("/docs",)), ""),
+        (SearchFilter(document_ids=(uuid_of("c"),)), "c"),
+        (SearchFilter(metadata={"team": "sre"}), "ac"),
+        (SearchFilter(metadata={"team.name": "sre"}), "d"),
+        (SearchFilter(metadata={"year": 2024}), "ac"),
+        (SearchFilter(metadata={"year": 2024.0}), "ac"),
+        (SearchFilter(metadata={"year": "2024"}), "ac"),
+        (SearchFilter(metadata={"ratio": 0.5}), "b"),
+        (SearchFilter(metadata={"draft": True}), "c"),
+        (SearchFilter(metadata={"draft": "false"}), "d"),
+        (SearchFilter(metadata={"draft": 1}), ""),
+        (SearchFilter(metadata={"tags": "k8s"}), "ad"),
+        (SearchFilter(metadata={"tags": "oom"}), "a"),
+        (SearchFilter(metadata={"unknown": "sre"}), ""),
+        (SearchFilter(metadata={"team": "sre", "year": 2024}), "ac"),
+        (SearchFilter(collections=("ops",), metadata={"team": "sre"}), "a"),
+        (SearchFilter(collections=("hr",), document_ids=(uuid_of("a"),)), ""),
+    ],
+)
+def test_a_filter_lets_the_same_chunks_through_everywhere(
+    store: VectorStore, search_filter: SearchFilter, expected: str
+) -> None:
+    store.upsert([make_point(chunk) for chunk in FILTERED])
+    wanted = {chunk.chunk_id for chunk in FILTERED if chunk.text[-1] in expected}
+    assert {scored.chunk.chunk_id for scored in _dense(store, "pod", search_filter)} == wanted
+    assert {scored.chunk.chunk_id for scored in _lexical(store, "pod", search_filter)} == wanted
+    assert store.chunk_ids(search_filter) == wanted
+    assert {chunk.chunk_id for chunk in store.chunks(search_filter)} == wanted
+    assert store.count(search_filter) == len(wanted)
+
+
+def test_a_filter_acts_inside_the_search_not_after_it(store: VectorStore) -> None:
+    store.upsert(make_points(*["pod restart"] * 20, document="near", collection="other"))
+    store.upsert(make_points("a pod that may restart some day", document="far", collection="wanted"))
+    wanted = SearchFilter(collections=("wanted",))
+    for found in (_dense(store, "pod restart", wanted, 1), _lexical(store, "pod restart", wanted, 1)):
+        assert _texts(found) == ["a pod that may restart some day"]
+
+
+def test_chunks_come_ordered_by_document_and_position(store: VectorStore) -> None:
+    points = [*make_points("a", "b", "c", document="x"), *make_points("d", "e", document="y")]
+    store.upsert(points[::-1])
+    expected = sorted((point.chunk for point in points), key=lambda chunk: (chunk.document_id, chunk.position))
+    assert store.chunks(_ALL) == expected
+
+
+def test_more_chunks_than_one_page_are_all_read(store: VectorStore) -> None:
+    points = make_points(*(f"chunk {number}" for number in range(1001)))
+    store.upsert(points)
+    assert store.chunk_ids(_ALL) == {point.chunk.chunk_id for point in points}
+    assert [chunk.position for chunk in store.chunks(_ALL)] == list(range(1001))
+    assert store.count(_ALL) == 1001
+
+
+def test_optimizing_keeps_every_chunk_and_answer(store: VectorStore) -> None:
+    store.upsert(make_points("OOMKilled", "CrashLoopBackOff", "Evicted"))
+    before = _dense(store, "crash loop"), _lexical(store, "crash loop"), store.chunks(_ALL)
+    store.optimize()
+    assert (_dense(store, "crash loop"), _lexical(store, "crash loop"), store.chunks(_ALL)) == before
+
+
+def test_a_store_of_another_model_is_refused(home: Home) -> None:
+    first = home.open()
+    first.upsert(make_points("pod"))
+    if home.one_owner:
+        first.close()
+    with pytest.raises(EmbeddingModelMismatch, match="another-model"):
+        home.open(fingerprint="another-model@1")
+    with pytest.raises(EmbeddingModelMismatch, match="32"):
+        home.open(dim=32)
+    reopened = home.open()
+    assert reopened.count(_ALL) == 1
+    reopened.close()
+
+
+def test_a_closed_store_says_that_it_cannot_be_used(home: Home) -> None:
+    store = home.open()
+    store.close()
+    store.close()
+    with pytest.raises(StoreUnavailable):
+        store.count(_ALL)
+    with pytest.raises(StoreUnavailable):
+        _dense(store, "pod")
+    with pytest.raises(StoreUnavailable):
+        store.upsert(make_points("pod"))

@@ -1,0 +1,1 @@
+"""Tests of data sets, metrics and the retrieval evaluation."""

@@ -1,0 +1,1 @@
+"""Tests of embedders, stores, the lexical leg, fusion and search."""

@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+from collections.abc import Generator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from retrieval.search import Retriever
+from retrieval.settings import SearchSettings
+from retrieval.store.edge import EdgeStore, open_edge_store
+from retrieval.types import SearchFilter
+from tests.retrieval.points import EMBEDDER, LEXICAL, make_points
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Generator[EdgeStore]:
+    store = open_edge_store(tmp_path, dim=EMBEDDER.dim, fingerprint=EMBEDDER.fingerprint)
+    store.upsert(
+        make_points(
+            "A container that was OOMKilled used more memory than its limit.",
+            "Exit code 137 means that a process got SIGKILL.",
+            "Rotate certificates every ninety days.",
+            document="memory",
+        )
+    )
+    store.upsert(make_points("The memory limit of a team's quota.", document="quota", collection="finance"))
+    yield store
+    store.close()
+
+
+def _retriever(store: EdgeStore, settings: SearchSettings | None = None) -> Retriever:
+    return Retriever(embedder=EMBEDDER, store=store, lexical=LEXICAL, settings=settings or SearchSettings())
+
+
+def test_the_best_hit_comes_first_and_says_why(store: EdgeStore) -> None:
+    result = _retriever(store).search("Which memory limits did the OOMKilled containers have?")
+    best = result.hits[0]
+    assert best.chunk.text.startswith("A container that was OOMKilled")
+    assert [hit.rank for hit in result.hits] == [1, 2, 3, 4]
+    assert best.matched_terms == ("memory", "limits", "oomkilled", "oom", "killed", "containers")
+    assert (best.scores.dense_rank, best.scores.bm25_rank, best.scores.rerank) == (1, 1, None)
+    assert best.scores.fused == 1.0
+    assert result.query == "Which memory limits did the OOMKilled containers have?"
+
+
+def test_a_hit_of_one_leg_has_no_score_in_the_other(store: EdgeStore) -> None:
+    hits = _retriever(store).search("certificates").hits
+    assert hits[0].chunk.text.startswith("Rotate certificates")
+    assert hits[0].scores.bm25 is not None
+    assert {(hit.scores.bm25, hit.scores.bm25_rank, hit.matched_terms) for hit in hits[1:]} == {(None, None, ())}
+
+
+@pytest.mark.parametrize("method", ["minmax", "dbsf", "rrf"])
+def test_every_fusion_ranks_with_falling_scores_between_zero_and_one(store: EdgeStore, method: str) -> None:
+    settings = SearchSettings.model_validate({"fusion": method})
+    hits = _retriever(store, settings).search("memory limit exit code").hits
+    fused = [hit.scores.fused for hit in hits]
+    assert fused == sorted(fused, reverse=True)
+    assert all(0 <= score <= 1 for score in fused)
+
+
+def test_the_weight_of_a_leg_can_be_taken_away(store: EdgeStore) -> None:
+    lexical_alone = _retriever(store, SearchSettings(dense_weight=0.0)).search("certificates")
+    assert [hit.chunk.position for hit in lexical_alone.hits if hit.scores.fused > 0] == [2]
+
+
+def test_the_caller_limits_the_hits(store: EdgeStore) -> None:
+    assert len(_retriever(store, SearchSettings(limit=2)).search("memory").hits) == 2
+    assert len(_retriever(store, SearchSettings(limit=2)).search("memory", limit=3).hits) == 3
+    assert len(_retriever(store, SearchSettings(candidates=1)).search("memory", limit=4).hits) == 4
+
+
+def test_a_filter_holds_for_both_legs(store: EdgeStore) -> None:
+    result = _retriever(store).search("memory limit", search_filter=SearchFilter(collections=("finance",)))
+    assert [hit.chunk.collection for hit in result.hits] == ["finance"]
+
+
+@pytest.mark.parametrize("query", ["", "  \n", "?!", "🚀 …"])
+def test_a_query_without_content_finds_nothing(store: EdgeStore, query: str) -> None:
+    result = _retriever(store).search(query)
+    assert (result.query, result.hits) == (query, ())
+
+
+def test_a_query_of_stop_words_alone_is_answered_by_the_dense_leg(store: EdgeStore) -> None:
+    hits = _retriever(store).search("how is it").hits
+    assert len(hits) == 4
+    assert all(hit.scores.bm25 is None for hit in hits)
+
+
+def test_timings_add_up(store: EdgeStore) -> None:
+    timings = _retriever(store).search("memory").timings
+    assert timings.total == pytest.approx(timings.embed + timings.search)
+    assert timings.rerank == 0.0
+    assert timings.embed > 0
+
+
+def test_threads_get_the_answers_that_one_thread_gets(store: EdgeStore) -> None:
+    queries = ["memory limit", "exit code 137", "certificates", "OOMKilled"] * 8
+    retriever = _retriever(store)
+
+    def found(query: str) -> list[str]:
+        return [hit.chunk.chunk_id for hit in retriever.search(query).hits]
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(found, queries)) == [found(query) for query in queries]
