@@ -19,7 +19,7 @@ from typing import Any, TextIO, cast
 
 _PR_SET_PDEATHSIG = 1
 """prctl(2)."""
-BATCH_TOKENS = 256
+BATCH_TOKENS = 128
 """Prompt tokens in one step. A cancelled request ends between two steps: with llama.cpp's own 2,048 a 1,500-token
 prompt was read to its end after the client had gone."""
 PROMPT_CACHE_MIB = 1024
