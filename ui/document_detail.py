@@ -89,8 +89,7 @@ def _confirm(record: DocumentRecord) -> None:
     st.markdown(f"**{literal(record.title or record.source)}**")
     st.caption(f"{plural(record.chunks, 'passage')} leave the store; the file itself is not touched.")
     with st.container(horizontal=True):
-        if st.button("Delete", key="confirm-delete-document", type="primary"):
-            _delete(record)
+        if st.button("Delete", key="confirm-delete-document", type="primary", on_click=_delete, args=(record,)):
             st.rerun()
         if st.button("Keep", key="keep-document"):
             st.rerun()

@@ -12,9 +12,8 @@ if str(ROOT) not in sys.path:
     # Streamlit puts this script's folder on the path, not the folder of the packages.
     sys.path.insert(0, str(ROOT))
 
-from ui import session  # noqa: E402
 from ui.errors import UiError  # noqa: E402
-from ui.pages import chat, documents, search  # noqa: E402
+from ui.passage_drawer import DOCUMENTS_PAGE  # noqa: E402
 from ui.problem import draw_problem  # noqa: E402
 
 ICON = Path(__file__).parent / "assets" / "icon.svg"
@@ -25,13 +24,13 @@ def main() -> None:
     st.set_page_config(page_title="Groundwork", page_icon=ICON, layout="centered", initial_sidebar_state="auto")
     st.logo(str(ICON.with_name("logo.svg")), icon_image=str(ICON), size="large")
     st.html(ICON.with_name("page.css"))
-    pages = session.Pages(
-        chat=st.Page(chat.draw, title="Chat", icon=":material/forum:", url_path="chat", default=True),
-        documents=st.Page(documents.draw, title="Documents", icon=":material/folder_open:", url_path="documents"),
-        search=st.Page(search.draw, title="Search", icon=":material/search:", url_path="search"),
+    page = st.navigation(
+        [
+            st.Page("pages/chat.py", title="Chat", icon=":material/forum:", default=True),
+            st.Page(DOCUMENTS_PAGE, title="Documents", icon=":material/folder_open:"),
+            st.Page("pages/search.py", title="Search", icon=":material/search:"),
+        ]
     )
-    session.declare_pages(pages)
-    page = st.navigation(list(pages))
     try:
         page.run()
     except UiError as error:

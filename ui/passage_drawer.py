@@ -14,6 +14,7 @@ from ui.markup import text_html
 from ui.session import PassageKey
 from ui.wording import literal, place
 
+DOCUMENTS_PAGE = "pages/documents.py"
 CONTEXT_CHARACTERS = 700
 """How much of the document is shown on each side of the quote, up to the next paragraph's end."""
 
@@ -49,7 +50,7 @@ def _drawer(wanted: PassageKey) -> None:
         st.warning(passage.remark, icon=":material/warning:")
     st.html(text_html(passage.text, [(passage.start, passage.end)]))
     if st.button("Open the document", icon=":material/description:", key="open-document"):
-        st.switch_page(session.pages().documents, query_params={"document": wanted.document_id})
+        st.switch_page(DOCUMENTS_PAGE, query_params={"document": wanted.document_id})
 
 
 def _cited(wanted: PassageKey) -> Passage:

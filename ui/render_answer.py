@@ -65,20 +65,18 @@ def _draw_answer(run: RunInfo, answer: Answer) -> None:
 
 
 def _draw_abstention(run: RunInfo, answer: Answer, abstention: Abstention) -> None:
+    """The text of the answer says what was searched and what stood nearest; buttons open the latter."""
     with st.container(border=True):
         st.badge("No answer", icon=":material/block:", color="orange")
-        st.markdown(_REASONS[abstention.reason])
         st.html(markdown_html(answer.answer))
-        st.caption(f"Searched: {literal(abstention.searched)}")
-        if abstention.nearest:
-            st.markdown("Nearest passages:")
+        st.caption(_REASONS[abstention.reason])
+    with st.container(horizontal=True, gap="small"):
         for number, passage in enumerate(abstention.nearest, start=1):
-            cosine = "" if passage.cosine is None else f" ({passage.cosine:.2f})"
             st.button(
-                literal(f"{shorten(place(passage.title or passage.source, None, passage.section), 90)}{cosine}"),
+                literal(shorten(place(passage.title or passage.source, None, passage.section), LABEL_LENGTH)),
                 key=f"nearest-{run.run_id}-{number}",
                 icon=":material/article:",
-                type="tertiary",
+                help=literal(passage.source),
                 on_click=session.ask_to_open,
                 args=(PassageKey(passage.document_id, passage.chunk_id),),
             )

@@ -9,7 +9,6 @@ import os
 from typing import Literal, NamedTuple
 
 import streamlit as st
-from streamlit.navigation.page import Page
 
 from agents.events import RunEvent
 from ui.client import ApiClient
@@ -24,15 +23,6 @@ _PASSAGE = "passage_to_open"
 _QUESTION = "question_to_ask"
 _NOTICE = "notice"
 _JOB = "upload_job"
-_PAGES = "pages"
-
-
-class Pages(NamedTuple):
-    """The pages, so that one can lead to another."""
-
-    chat: Page
-    documents: Page
-    search: Page
 
 
 class PassageKey(NamedTuple):
@@ -60,16 +50,6 @@ def client() -> ApiClient:
 @st.cache_resource
 def _client(base_url: str) -> ApiClient:
     return ApiClient(base_url)
-
-
-def declare_pages(pages: Pages) -> None:
-    """Make the pages known to each other."""
-    st.session_state[_PAGES] = pages
-
-
-def pages() -> Pages:
-    """The pages as declared."""
-    return st.session_state[_PAGES]
 
 
 def thread_id() -> str | None:

@@ -61,8 +61,7 @@ def _confirm(thread: ThreadInfo) -> None:
     st.markdown(f"**{literal(thread.title or 'New chat')}**")
     st.caption("Its questions and answers are deleted; documents stay.")
     with st.container(horizontal=True):
-        if st.button("Delete", key="confirm-delete-thread", type="primary"):
-            _delete(thread)
+        if st.button("Delete", key="confirm-delete-thread", type="primary", on_click=_delete, args=(thread,)):
             st.rerun()
         if st.button("Keep", key="keep-thread"):
             st.rerun()

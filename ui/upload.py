@@ -30,13 +30,16 @@ def draw_upload(collections: Sequence[str]) -> None:
                 accept_new_options=True,
                 key="upload-collection",
             )
-            if st.form_submit_button("Upload", type="primary", icon=":material/upload:") and files:
+            if st.form_submit_button("Upload", type="primary", icon=":material/upload:"):
                 _send([UploadFile(file.name, file.getvalue()) for file in files], collection or DEFAULT_COLLECTION)
         if job_id := session.job_id():
             _draw_job(job_id)
 
 
 def _send(files: Sequence[UploadFile], collection: str) -> None:
+    if not files:
+        st.warning("Choose files first.", icon=":material/upload_file:")
+        return
     try:
         job = session.client().upload(files, collection=collection)
     except UiError as error:

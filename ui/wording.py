@@ -30,7 +30,8 @@ def shorten(text: str, length: int) -> str:
 
 def place(title: str, page: int | None, section: str) -> str:
     """Where a passage stands: title, page and section, as far as they are known and differ."""
-    parts = [title, "" if page is None else f"page {page}", "" if section == title else section]
+    below = section.removeprefix(title).strip(" >")
+    parts = [title, "" if page is None else f"page {page}", below]
     return " · ".join(part for part in parts if part)
 
 

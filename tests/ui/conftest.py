@@ -18,8 +18,8 @@ def state() -> StubState:
 @pytest.fixture
 def api_url(state: StubState) -> Generator[str]:
     """Address of the stand-in API."""
-    with serve(build_stub(state)) as address:
-        yield address
+    with serve(build_stub(state)) as served:
+        yield served.address
 
 
 @pytest.fixture

@@ -160,8 +160,9 @@ def _abstention(question: str) -> Script:
             ),
         ),
     )  # fmt: skip
+    text = f"The documents do not answer this question.\n\nSearched: {abstention.searched}."
     answer = Answer(
-        status="abstained", answer="The documents do not answer this.", abstention=abstention,
+        status="abstained", answer=text, abstention=abstention,
         timings_ms=AnswerTimings(retrieve=9, total=30), run_id="", thread_id="",
     )  # fmt: skip
     return Script(answer)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 import httpx
+import pytest
 import uvicorn
+from playwright.sync_api import Browser, sync_playwright
 from starlette.types import ASGIApp
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,23 +30,39 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
+class Served(NamedTuple):
+    """A running application.
+
+    Attributes:
+        address: Its base URL.
+        call: Runs a function in the application's event loop, soon.
+    """
+
+    address: str
+    call: Callable[[Callable[[], None]], object]
+
+
 @contextmanager
-def serve(app: ASGIApp) -> Generator[str]:
-    """The address of the application, served by a thread of this process."""
+def serve(app: ASGIApp, *, port: int = 0) -> Generator[Served]:
+    """The application, served by a thread of this process; 0 takes a free port."""
     with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
+        listener.bind(("127.0.0.1", port))
         listener.listen(128)
         config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1, lifespan="auto")
         server = uvicorn.Server(config)
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+        loop = asyncio.new_event_loop()
+        serving = server.serve(sockets=[listener])
+        thread = threading.Thread(target=loop.run_until_complete, args=(serving,), daemon=True)
         thread.start()
         address = f"http://127.0.0.1:{listener.getsockname()[1]}"
         try:
             _wait_until_it_answers(f"{address}/api/threads")
-            yield address
+            yield Served(address, loop.call_soon_threadsafe)
         finally:
             server.should_exit = True
             thread.join(timeout=10)
+            if not thread.is_alive():
+                loop.close()
 
 
 @contextmanager
@@ -80,3 +100,23 @@ def _wait_until_it_answers(url: str) -> None:
             else:
                 return
     raise TimeoutError(f"nothing answered at {url} within {START_SECONDS:.0f} s")
+
+
+CHROMIUM = "/usr/bin/chromium"
+CHROMIUM_FLAGS = (
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+)  # fmt: skip
+
+
+@contextmanager
+def chromium() -> Generator[Browser]:
+    """Debian's Chromium; the test is skipped where there is none."""
+    if not Path(CHROMIUM).exists():
+        pytest.skip(f"no browser at {CHROMIUM}; install it with: apt-get install chromium")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(CHROMIUM_FLAGS))
+        try:
+            yield browser
+        finally:
+            browser.close()

@@ -54,6 +54,7 @@ class StubState:
     jobs: dict[str, schema.Job] = field(default_factory=dict[str, schema.Job])
     token_seconds: float = 0.0
     cancels: list[str] = field(default_factory=list[str])
+    questions: list[schema.RunRequest] = field(default_factory=list[schema.RunRequest])
     consistent: bool = True
 
     def runs_of(self, thread_id: str) -> list[schema.RunInfo]:
@@ -109,6 +110,7 @@ class _Api:
     async def start(self, request: Request) -> Response:
         thread_id = request.path_params["thread_id"]
         body = schema.RunRequest.model_validate_json(await request.body())
+        self.state.questions.append(body)
         run_id = f"run-{len(self.state.runs) + 1}"
         info = schema.RunInfo(
             run_id=run_id, thread_id=thread_id, question=body.question, state="running", created_at=NOW, last_seq=0

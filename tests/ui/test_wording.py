@@ -17,6 +17,7 @@ def test_literal_text_comes_back_from_markdown_as_it_was(text: str) -> None:
 def test_place_leaves_out_what_is_not_known() -> None:
     assert place("Limits", 3, "Memory") == "Limits · page 3 · Memory"
     assert place("Limits", None, "") == "Limits"
+    assert place("Limits", None, "Limits > Memory") == "Limits · Memory"
 
 
 def test_figures_read_as_people_write_them() -> None:

@@ -7,23 +7,23 @@ import streamlit as st
 from app.schema import CollectionInfo, RunInfo, RunRequest, ThreadDetail
 from ui import session
 from ui.errors import ApiRefused, UiError
-from ui.passage_drawer import draw_requested_passage
+from ui.passage_drawer import DOCUMENTS_PAGE, draw_requested_passage
 from ui.problem import draw_notice
 from ui.render_answer import draw_ended
 from ui.stream import draw_running
 from ui.thread_list import draw_thread_list
 from ui.wording import literal
 
+# How often an idle page looks whether another tab has asked something in the same thread.
 WATCH_SECONDS = 3
-"""How often an idle page looks whether another tab has asked something in the same thread."""
 COLLECTIONS = "chosen_collections"
+# Questions that the sample handbook answers. A string below would be drawn: Streamlit runs this file as a page.
 SUGGESTIONS = (
     "Why did my pod restart? Last termination reason: OOMKilled",
     "What does exit code 137 mean?",
     "How do I roll back a deployment?",
     "Who is called when a page is not acknowledged?",
 )
-"""Questions that the sample handbook answers."""
 
 
 def draw() -> None:
@@ -120,7 +120,7 @@ def _draw_start(collections: list[CollectionInfo]) -> None:
             "There are no documents yet. Add some on the Documents page, or run: `groundwork ingest FOLDER`",
             icon=":material/upload_file:",
         )
-        st.page_link(session.pages().documents, label="Add documents", icon=":material/folder_open:")
+        st.page_link(DOCUMENTS_PAGE, label="Add documents", icon=":material/folder_open:")
         return
     documents = sum(collection.documents for collection in collections)
     st.markdown(
@@ -135,3 +135,6 @@ def _draw_start(collections: list[CollectionInfo]) -> None:
             on_click=session.ask_later,
             args=(suggestion,),
         )
+
+
+draw()

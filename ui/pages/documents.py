@@ -127,3 +127,6 @@ def _open_row(records: Sequence[DocumentRecord]) -> None:
     rows: list[int] = st.session_state[TABLE].selection.rows
     if rows and rows[0] < len(records):
         session.open_document(records[rows[0]].document_id)
+
+
+draw()

@@ -68,3 +68,6 @@ def _draw_hit(hit: SearchHit, passage: FoundPassage) -> None:
                 on_click=session.ask_to_open,
                 args=(PassageKey(hit.document_id, hit.chunk_id),),
             )
+
+
+draw()
