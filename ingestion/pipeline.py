@@ -31,9 +31,10 @@ from retrieval.embedders.protocol import Embedder
 from retrieval.errors import StoreUnavailable
 from retrieval.store.protocol import VectorStore
 
-_GROUP_CHUNKS = 512
+_GROUP_CHUNKS = 192
 _GROUP_FILES = 64
 _GROUP_BYTES = 32 * 1024 * 1024
+"""A group is large enough for batches of like length, and small enough that progress is seen every few seconds."""
 
 OnProgress = Callable[[IngestProgress], None]
 

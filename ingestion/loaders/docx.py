@@ -46,7 +46,7 @@ def load_docx(data: bytes, *, name: str) -> ParsedDocument:
     package = open_package(data)
     root = package.xml(MAIN_PART)
     if root is None:
-        raise LoadFailed("unsupported_type", "The file is a zip archive but no Word document.")
+        raise LoadFailed("unsupported_type", f"The file is {_kind(package)} and no Word document; save it as PDF.")
     if str(root.tag).startswith(STRICT_W):
         raise LoadFailed("unsupported_type", "Strict Open XML is not read; save the document as a normal .docx.")
     body = root.find(W + "body")
@@ -57,6 +57,13 @@ def load_docx(data: bytes, *, name: str) -> ParsedDocument:
     metadata: dict[str, MetadataValue] = {key: value for key, value in core.items() if key != "title"}
     title = core.get("title") or reader.title or reader.only_top_heading or title_from_name(name)
     return reader.assembly.finish(title=title, media_type=MEDIA_TYPE, metadata=metadata)
+
+
+def _kind(package: OfficePackage) -> str:
+    kinds = {"xl/": "a workbook", "ppt/": "a presentation", "META-INF/": "a program or a book"}
+    return next(
+        (kind for start, kind in kinds.items() if any(n.startswith(start) for n in package.names)), "an archive"
+    )
 
 
 def _core_properties(package: OfficePackage) -> Mapping[str, str]:
