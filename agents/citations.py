@@ -93,7 +93,7 @@ def _assemble(
             kept = _without_bullet(text[place : span.start])
             out.append(kept)
             length += len(kept)
-            place = span.marker_at
+            place = span.removed_to
             claims.append(_claim(text, span, judgement, (), length).model_copy(update={"char_end": length}))
             continue
         cited = tuple(dict.fromkeys(numbers.setdefault(s, len(numbers) + 1) for s in judgement.supports))

@@ -60,6 +60,7 @@ _SENTENCE = re.compile(
 _FUNCTION_WORDS = """
     From This That When With Your They Then There These What Where Which While Each Using Before After Once Some Note
     Make Here Into Only Also Both Such Than Other Another Have Will Should Must Does Show Shows List Create Getting
+    Through Themselves Between During Without Within Under Over Against Upon Whether Because Although
 """
 _FUNCTION_NAMES = frozenset(_FUNCTION_WORDS.split())
 _NAME = re.compile(
@@ -150,7 +151,8 @@ def _cases(sentence: str, document: str, place: int, generator: random.Random, c
     cases = [Case(text, sentence, right, True, kind, document) for kind, text in truths if text]
     alterations: dict[FaultKind, Alteration] = {**ALTERATIONS, "name": partial(_alter_name, names=corpus.names)}
     for kind, alter in alterations.items():
-        base = _plain(sentence) if generator.random() < 0.5 else sentence
+        # A link's target is no part of what is said, so nothing is altered in it.
+        base = _plain(sentence) if "](" in sentence or generator.random() < 0.5 else sentence
         altered = alter(base, generator)
         if altered and altered != base:
             cases.append(Case(altered, sentence, right, False, kind, document))

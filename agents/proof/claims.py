@@ -11,6 +11,7 @@ from agents.proof.tokens import tokenise
 
 SHORT_ITEM_TOKENS = 4
 """A list item with fewer words is judged together with the sentence that introduces the list."""
+_FENCE_START = re.compile(r"^[^\n`~]*(?:`{3,}|~{3,})[^\n]*\n\s*\Z", re.MULTILINE)
 _FENCE_END = re.compile(r"[^\n]*\n?[ \t]*(?:`{3,}|~{3,})[ \t]*")
 
 
@@ -22,6 +23,8 @@ class ClaimSpan(NamedTuple):
     end: int
     marker_at: int
     """Where a marker goes."""
+    removed_to: int
+    """End of what goes when the claim is taken out."""
     judged: str
 
 
@@ -63,15 +66,19 @@ def _claim(answer: str, masked: str, parts: list[Segment], place: int) -> ClaimS
     if part.kind == "item" and part.lead >= 0 and len(words) < SHORT_ITEM_TOKENS:
         lead = parts[part.lead]
         judged = f"{answer[lead.start : lead.end].rstrip(':')} {text}"
-    return ClaimSpan("text", part.start, part.end, part.end, judged)
+    return ClaimSpan("text", part.start, part.end, part.end, part.end, judged)
 
 
 def _row(text: str, part: Segment) -> ClaimSpan:
     inside = text.rstrip()
     marker_at = part.start + len(inside.removesuffix("|").rstrip()) if inside.endswith("|") else part.end
-    return ClaimSpan("row", part.start, part.end, marker_at, text.replace("|", " "))
+    return ClaimSpan("row", part.start, marker_at, marker_at, part.end, text.replace("|", " "))
 
 
 def _code(answer: str, start: int, end: int) -> ClaimSpan:
+    """The whole block with its fences; a model that was cut off leaves it open."""
+    opening = _FENCE_START.search(answer, 0, start)
     closing = _FENCE_END.match(answer, end)
-    return ClaimSpan("code", start, end, closing.end() if closing else len(answer), answer[start:end])
+    first = opening.start() if opening else start
+    last = closing.end() if closing else len(answer.rstrip())
+    return ClaimSpan("code", first, last, last, last, answer[start:end])

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from agents.proof.alignment import Gap, Pair, agree, gaps
 from agents.proof.evidence import SOFT_KEYS, Evidence
-from agents.proof.figures import NUMBER, dimensions, read_figure
+from agents.proof.figures import dimensions
 from agents.proof.lexicon import BOUND_GROUPS, OPPOSITES
 from agents.proof.tokens import CONTENT_KINDS, HARD_KINDS, Token, stem
-from agents.proof.windows import Window, held_by
+from agents.proof.windows import Window, figure_places, held_by
 
 NEAR_VERBATIM = 0.5
 """Share of a claim's weight that must stand in the span in the same order before single words are held against it."""
@@ -67,7 +66,7 @@ def hard_tokens(comparison: Comparison) -> list[Finding]:
     """Every figure, name and identifier must stand in the span; names may stand in what introduces it."""
     findings: list[Finding] = []
     for token in comparison.claim:
-        if token.kind in HARD_KINDS and not _holds(token, comparison.window):
+        if token.kind in HARD_KINDS and not held_by(token, comparison.window):
             findings.append(_missing(token, comparison))
     return findings
 
@@ -144,7 +143,7 @@ def binding(comparison: Comparison) -> list[Finding]:
     findings: list[Finding] = []
     settled = {pair.claim for pair in comparison.pairs} if comparison.aligned_share >= VERBATIM else set[int]()
     for number, token in enumerate(comparison.claim):
-        if token.kind != "figure" or number in settled or not _holds(token, comparison.window):
+        if token.kind != "figure" or number in settled or not held_by(token, comparison.window):
             continue
         beside = [t for t in comparison.claim if t.clause == token.clause and t.kind in _ANCHOR_KINDS]
         against = [word for word in beside if _nearness(token, word, comparison) == "other"]
@@ -158,7 +157,7 @@ def displaced(comparison: Comparison) -> list[Finding]:
     """A word that the span lacks, beside a word that has another neighbour there: ``the scheduler restarts it``."""
     findings: list[Finding] = []
     for number, token in enumerate(comparison.claim):
-        if token.kind not in CONTENT_KINDS or token.key in SOFT_KEYS or _holds(token, comparison.window):
+        if token.kind not in CONTENT_KINDS or token.key in SOFT_KEYS or held_by(token, comparison.window):
             continue
         rival = _neighbour_there(number, 1, comparison) or _neighbour_there(number, -1, comparison)
         if rival is not None:
@@ -181,21 +180,6 @@ def moved(comparison: Comparison) -> list[Finding]:
 
 
 RULES: tuple[Rule, ...] = (hard_tokens, bounds, polarity, opposites, replaced, displaced, moved, binding)
-
-
-def _holds(token: Token, window: Window) -> bool:
-    if token.kind == "figure":
-        return any(agree(token, other) for other in window.tokens if other.forms) or _unit_in_context(token, window)
-    return held_by(token, window)
-
-
-def _unit_in_context(token: Token, window: Window) -> bool:
-    """A table may hold the bare number and name the unit in its header."""
-    match = re.match(rf"({NUMBER})[\s-]*(\D+)$", token.text)
-    if match is None or stem(match[2].lower()) not in window.context | window.keys:
-        return False
-    bare = read_figure(match[1])
-    return any(not bare.isdisjoint(other.forms) for other in window.tokens if other.forms)
 
 
 def _missing(token: Token, comparison: Comparison) -> Finding:
@@ -335,14 +319,15 @@ def _nearness(figure: Token, word: Token, comparison: Comparison) -> Literal["ow
     """Which figure of the span stands nearest to a word of the claim: the claim's own, another one, or no telling."""
     window = comparison.window
     anchors = [i for i, token in enumerate(window.tokens) if not token.forms and agree(token, word)]
-    own = _distance(anchors, [i for i, t in enumerate(window.tokens) if t.forms and agree(t, figure)], window)
+    places = figure_places(figure, window)
+    own = _distance(anchors, places, window)
     if own is None:
         return "none"
     kinds = dimensions(figure.forms)
     rivals = [
         i
         for i, token in enumerate(window.tokens)
-        if token.forms and not agree(token, figure) and (own >= UNIT_DISTANCE or kinds & dimensions(token.forms))
+        if token.forms and i not in places and (own >= UNIT_DISTANCE or kinds & dimensions(token.forms))
     ]
     nearest = _distance(anchors, rivals, window)
     if nearest is None or own < nearest:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from agents.answer import Verdict
 from agents.proof.alignment import align
-from agents.proof.evidence import Evidence, content, mask_markup
+from agents.proof.evidence import SOFT_KEYS, Evidence, content, mask_markup
 from agents.proof.rules import RULES, VERBATIM, Comparison, Finding
 from agents.proof.segments import split_sentences
 from agents.proof.tokens import Token, tokenise
@@ -19,7 +19,7 @@ VERIFIED_COVERAGE = 0.74
 """Least share of a claim's weight that a verifying span holds; see docs/grounding.md for how it was chosen."""
 OWN_COVERAGE = 0.5
 """Least share that a verifying span holds by itself, without headings and introductions."""
-MIN_IN_ORDER, IN_ORDER = 4, 0.75
+MIN_IN_ORDER, IN_ORDER = 3, 0.75
 """Tokens, and share of all tokens, that in the same order make a sentence decide as well, however rare the others."""
 ALL_WORDS = 0.95
 """Coverage from which on one sentence decides alone, whatever others say."""
@@ -32,8 +32,8 @@ GIVEN_SHARE = 0.5
 CONTRADICTION_COST = 0.1
 """A span that contradicts decides only if it is nearer to the claim by this much than one that does not."""
 MAX_PARTS = 4
+_SEMICOLON = re.compile(r";\s+")
 _JOINTS = (
-    (re.compile(r";\s+"), 2),
     (re.compile(r",\s+(?:and|but|while|whereas)\s+|\s+(?:while|whereas)\s+"), 3),
     (re.compile(r"\s+and\s+"), 4),
 )
@@ -81,12 +81,19 @@ def judge(claim: str, evidence: Evidence, *, given: frozenset[str], cited: Colle
         cited: Passages that the model named for this claim; looked at first.
     """
     masked = mask_markup(claim)
-    sentences = [masked[start:end] for start, end in split_sentences(masked, 0, len(masked))]
+    sentences = [part for a, b in split_sentences(masked, 0, len(masked)) for part in _statements(masked[a:b])]
     checked = [sentence for sentence in sentences if content(tokenise(sentence))]
     if len(checked) < 2:
         return _judge_sentence(masked, evidence, given, cited)
     judgements = [_judge_sentence(sentence, evidence, given, cited) for sentence in checked]
     return _all_of(judgements, "sentences")
+
+
+def _statements(sentence: str) -> list[str]:
+    """A sentence cut at semicolons outside of brackets, where each side says something."""
+    parts = _SEMICOLON.split(sentence)
+    closed = all(part.count("(") == part.count(")") for part in parts)
+    return parts if closed and all(len(content(tokenise(part))) > 1 for part in parts) else [sentence]
 
 
 def _judge_sentence(sentence: str, evidence: Evidence, given: frozenset[str], cited: Collection[int]) -> Judgement:
@@ -166,6 +173,9 @@ def _weigh(tokens: Sequence[Token], window: Window, evidence: Evidence, given: f
     own = sum(evidence.weight(token) for token in content(kept) if _stands(token, window, bare=True)) / total
     coverage = sum(_share(token, window, evidence, given) * evidence.weight(token) for token in content(kept)) / total
     findings = [finding for rule in RULES for finding in rule(comparison)]
+    unsaid = [token for token in missing if token.key not in SOFT_KEYS]
+    if unsaid and len(content(window.tokens)) < len(content(kept)):
+        findings.append(Finding("gap", f"the passage is shorter than the claim and lacks {unsaid[0].text!r}"))
     if own < OWN_COVERAGE:
         findings.append(Finding("gap", "most of its words stand beside the passage's sentence, not in it"))
     judgement = _verdict(coverage, findings, missing, Support(window.passage, window.start, window.end))
@@ -191,9 +201,7 @@ def _verdict(coverage: float, findings: Sequence[Finding], missing: Sequence[Tok
 
 def _stands(token: Token, window: Window, *, bare: bool = False) -> bool:
     """Whether the span holds a token; ``bare``: the span itself, not what introduces it."""
-    if token.kind == "figure":
-        return any(not token.forms.isdisjoint(other.forms) for other in window.tokens if other.forms)
-    return found_in(token, window.keys) if bare else held_by(token, window)
+    return found_in(token, window.keys) if bare and token.kind != "figure" else held_by(token, window)
 
 
 def _share(token: Token, window: Window, evidence: Evidence, given: frozenset[str]) -> float:

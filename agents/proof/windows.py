@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from agents.proof.evidence import Evidence, Unit, content
-from agents.proof.tokens import Token, camel_parts, identifier_parts
+from agents.proof.figures import NUMBER, read_figure
+from agents.proof.tokens import Token, camel_parts, identifier_parts, stem
 
 MAX_SEEDS = 8
 """Units with the most of a claim's words that are looked at with their neighbours."""
 MAX_JOINED = 6
 """Spans of several units per claim that are compared token by token, beside the single ones."""
 MAX_QUOTE_CHARACTERS = 900
+_WITH_UNIT = re.compile(rf"(?P<number>{NUMBER})[\s-]*(?P<unit>\D+)$")
 CITED_BONUS = 1.15
 """Factor for passages that the model itself cited; enough to break near ties, too little to beat a better span."""
 
@@ -35,6 +38,7 @@ class Window:
     """Clauses with an odd number of negations."""
     text: str
     keys: frozenset[str]
+    """Of its units; a table row has those of its header as well."""
     context: frozenset[str]
     """Words that introduce the span: headings, title, the sentence before a list, the header of a table."""
 
@@ -52,8 +56,20 @@ def found_in(token: Token, keys: Collection[str]) -> bool:
     return len(segments) > 1 and all(part in keys for part in segments)
 
 
+def figure_places(token: Token, w: Window) -> list[int]:
+    """Where a span holds a figure; a table may hold the bare number and name the unit in its header."""
+    places = [i for i, other in enumerate(w.tokens) if other.forms and not token.forms.isdisjoint(other.forms)]
+    match = None if places else _WITH_UNIT.match(token.text)
+    if match is None or stem(match["unit"].lower()) not in w.context | w.keys:
+        return places
+    bare = read_figure(match["number"])
+    return [i for i, other in enumerate(w.tokens) if other.forms and not bare.isdisjoint(other.forms)]
+
+
 def held_by(token: Token, w: Window) -> bool:
-    """Whether a span, or what introduces it, holds a word, name or identifier; ``initContainers`` also in words."""
+    """Whether a span holds a token, or what introduces it a word or name; ``initContainers`` also in words."""
+    if token.kind == "figure":
+        return bool(figure_places(token, w))
     if found_in(token, w.keys) or found_in(token, w.context):
         return True
     return token.kind == "identifier" and _letters(token.key) in _letters(w.text.lower())
@@ -93,7 +109,10 @@ def window(evidence: Evidence, run: tuple[int, ...]) -> Window:
     placed = [(token, unit.number) for unit in units for token in unit.tokens]
     passage = units[0].passage
     context = set(evidence.heading_keys[passage])
+    keys = {key for unit in units for key in unit.keys}
     for unit in units:
+        if unit.kind == "row" and unit.lead >= 0:
+            keys |= evidence.units[unit.lead].keys
         lead = unit.lead
         while lead >= 0:
             context |= evidence.units[lead].keys
@@ -110,7 +129,7 @@ def window(evidence: Evidence, run: tuple[int, ...]) -> Window:
         clauses=tuple(clauses[i] for i in kept),
         negations=negations,
         text=evidence.chunks[passage].text[units[0].start : units[-1].end],
-        keys=frozenset(key for unit in units for key in unit.keys),
+        keys=frozenset(keys),
         context=frozenset(context),
     )
 

@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+import pytest
+
+from agents.abstention import (
+    EvidenceSignals,
+    abstention_text,
+    before_generation,
+    describe_search,
+    evidence_signals,
+    is_refusal,
+    is_too_weak,
+    nearest,
+)
+from agents.answer import Abstention
+from retrieval.types import Hit, HitScores, SearchFilter
+from tests.agents.passages import CONFIG_MAP, OOM, chunk, evidence
+
+NO_FILTER = SearchFilter()
+
+
+def _hits(*cosines: float) -> list[Hit]:
+    texts = (OOM, CONFIG_MAP)
+    return [
+        Hit(rank, chunk(texts[rank - 1], number=rank, title=f"Page {rank}"), HitScores(dense=cosine))
+        for rank, cosine in enumerate(cosines, start=1)
+    ]
+
+
+def test_signals_name_what_stands_in_no_passage() -> None:
+    signals = evidence_signals("What does ErrGpuThrottled of Velero mean for memory?", _hits(0.4), evidence(OOM))
+    assert signals.missing == ("ErrGpuThrottled", "Velero")
+    assert signals.top_cosine == 0.4
+    assert 0 < signals.coverage < 0.5
+
+
+@pytest.mark.parametrize(
+    ("signals", "weak"),
+    [
+        (EvidenceSignals(top_cosine=0.7, coverage=0.9, missing=(), names=1), False),
+        (EvidenceSignals(top_cosine=0.05, coverage=0.0, missing=("FIFA",), names=1), True),
+        (EvidenceSignals(top_cosine=None, coverage=0.0, missing=(), names=0), True),
+    ],
+)
+def test_weak_evidence(signals: EvidenceSignals, weak: bool) -> None:
+    assert is_too_weak(signals) == weak
+
+
+def test_question_without_words_is_weak_not_a_lack_of_documents() -> None:
+    abstention = before_generation("???", "???", (), evidence(), NO_FILTER)
+    assert abstention is not None
+    assert abstention.reason == "weak_evidence"
+
+
+def test_answerable_question_goes_on() -> None:
+    assert (
+        before_generation(
+            "What exit code does a container with too little memory get?", "q", _hits(0.6), evidence(OOM), NO_FILTER
+        )
+        is None
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "refusal"),
+    [
+        ("NOT_FOUND", True),
+        ("`NOT_FOUND`", True),
+        ("Not found.", True),
+        ("The passages do not contain this information.", True),
+        ("I don't know.", True),
+        ("The provided context does not specify the price.", True),
+        ("The Pod does not restart.", False),
+        ("A ConfigMap does not contain secrets.", False),
+        ("The limit is 1 MiB.", False),
+    ],
+)
+def test_refusals_of_the_model(text: str, refusal: bool) -> None:
+    assert is_refusal(text) == refusal
+
+
+def test_text_says_what_was_searched_what_stood_nearest_and_what_is_needed() -> None:
+    abstention = Abstention(
+        reason="weak_evidence",
+        searched=describe_search("Velero hooks", SearchFilter(collections=("handbook",))),
+        nearest=nearest(_hits(0.3, 0.2)),
+    )
+    text = abstention_text(abstention, "What are Velero hooks?", ["Velero"])
+    assert "collection 'handbook'" in text
+    assert "“Velero hooks”" in text
+    assert "- Page 1\n- Page 2" in text
+    assert "speaks of “Velero”" in text
+
+
+def test_search_over_everything_says_so() -> None:
+    assert describe_search("x", NO_FILTER) == "all collections, for “x”"
+    assert "team = 'sre'" in describe_search("x", SearchFilter(metadata={"team": "sre"}))
+
+
+def test_nearest_names_each_section_once() -> None:
+    (first, _) = _hits(0.3, 0.2)
+    assert len(nearest([first, first])) == 1

@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+import pytest
+
+from agents.proof.evidence import keys_of, prepare
+from agents.proof.tokens import tokenise
+from agents.proof.verdicts import Judgement, judge
+from tests.agents.passages import CONFIG_MAP, JOB, OOM, chunk, evidence
+
+THRESHOLDS = (
+    "The defaults are:\n\n- `memory.available<100Mi` (Linux nodes)\n- `memory.available<500Mi` (Windows nodes)\n"
+)
+TABLE = "| Probe | Timeout (seconds) |\n|---|---|\n| liveness | 5 |\n| startup | 30 |\n"
+DENIED = "The kubelet does not restart a Pod that has finished. Feature gates are enabled by default."
+PASSAGES = (CONFIG_MAP, OOM, JOB, THRESHOLDS, TABLE, DENIED)
+
+
+def _judge(claim: str, question: str = "") -> Judgement:
+    return judge(claim, evidence(*PASSAGES), given=keys_of(tokenise(question)))
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "The data stored in a ConfigMap cannot exceed 1 MiB.",
+        "A ConfigMap cannot exceed 1Mi of data.",
+        "The kubelet then restarts the container.",
+        "According to the documentation, the kubelet then restarts the container.",
+        "The **backoffLimit** is set to six by default.",
+        "The delay is capped at 6 minutes.",
+        "On Linux nodes it is memory.available<100Mi and on Windows nodes it is memory.available<500Mi.",
+        "The timeout of the startup probe is 30 seconds.",
+        "The kubelet doesn't restart a Pod that has finished.",
+        "Raise the memory limit or look for a memory leak.",
+    ],
+)
+def test_true_claim_is_verified(claim: str) -> None:
+    judgement = _judge(claim)
+    assert (judgement.verdict, bool(judgement.supports)) == ("verified", True), judgement.explanation
+
+
+@pytest.mark.parametrize(
+    ("rule", "claim"),
+    [
+        ("figure", "The data stored in a ConfigMap cannot exceed 2 MiB."),
+        ("figure", "The kernel stops it with exit code 139 and the reason OOMKilled."),
+        ("unit", "The data stored in a ConfigMap cannot exceed 1 MB."),
+        ("unit", "The delay is capped at six hours."),
+        ("name", "The data stored in a Secret cannot exceed 1 MiB."),
+        ("name", "The scheduler then restarts the container."),
+        ("identifier", "The field `.spec.completions` is set to 6 by default."),
+        ("negation", "The kubelet restarts a Pod that has finished."),
+        ("negation", "The kubelet does not restart the container then."),
+        ("bound", "The data stored in a ConfigMap can exceed 1 MiB."),
+        ("bound", "The data stored in a ConfigMap is at least 1 MiB."),
+        ("opposite", "Feature gates are disabled by default."),
+        ("opposite", "If a container uses less memory than its limit, the kernel stops it."),
+        ("binding", "On Linux nodes it is memory.available<500Mi and on Windows nodes it is memory.available<100Mi."),
+        ("binding", "The timeout of the liveness probe is 30 seconds."),
+        ("sentences", "The kubelet then restarts the container. The scheduler deletes it."),
+    ],
+)
+def test_altered_claim_is_not_verified(rule: str, claim: str) -> None:
+    judgement = _judge(claim)
+    assert judgement.verdict != "verified", f"{rule}: {judgement.explanation}"
+
+
+def test_contradicted_claim_is_unsupported_and_says_what_differs() -> None:
+    judgement = _judge("The data stored in a ConfigMap cannot exceed 2 MiB.")
+    assert judgement.verdict == "unsupported"
+    assert judgement.supports == ()
+    assert "'1 MiB', not '2 MiB'" in judgement.explanation
+
+
+def test_claim_with_something_not_found_is_partial() -> None:
+    judgement = _judge(
+        "If a container uses more memory than its limit, the kernel stops it within minutes and logs it."
+    )
+    assert judgement.verdict == "partial"
+    assert judgement.supports
+
+
+@pytest.mark.parametrize("claim", ["The moon is made of cheese.", "Velero keeps backups for thirty days.", "It is."])
+def test_claim_about_something_else_is_unsupported(claim: str) -> None:
+    assert _judge(claim).verdict == "unsupported"
+
+
+def test_claim_over_two_passages_is_verified_by_both() -> None:
+    judgement = _judge("A ConfigMap cannot exceed 1 MiB of data, and the kubelet then restarts the container.")
+    assert judgement.verdict == "verified"
+    assert {support.passage for support in judgement.supports} == {0, 1}
+
+
+def test_a_contradicting_sentence_beats_a_looser_one_that_agrees() -> None:
+    near = "The grace period of a Pod is 30 seconds."
+    loose = "The grace period of a Pod may be changed. Some people set 60 seconds."
+    judgement = judge("The grace period of a Pod is 60 seconds.", evidence(near, loose), given=frozenset())
+    assert judgement.verdict != "verified"
+
+
+def test_another_document_may_say_what_the_first_one_denies() -> None:
+    passages = evidence("The limit is 5 Pods per user.", "The limit is 7 Pods per user.")
+    judgement = judge("The limit is 7 Pods per user.", passages, given=frozenset())
+    assert (judgement.verdict, judgement.supports[0].passage) == ("verified", 1)
+
+
+def test_heading_may_name_the_subject() -> None:
+    passage = chunk("It restarts failed containers with a delay of 10 seconds.", title="CrashLoopBackOff")
+    judgement = judge(
+        "CrashLoopBackOff restarts failed containers with a delay of 10 seconds.", prepare([passage]), given=frozenset()
+    )
+    assert judgement.verdict == "verified"
+
+
+def test_words_of_the_question_do_not_prove_an_answer() -> None:
+    judgement = _judge("The Velero hook is retried.", question="How often is the Velero hook retried?")
+    assert judgement.verdict == "unsupported"
+
+
+def test_no_evidence_supports_nothing() -> None:
+    assert judge("The kubelet restarts it.", prepare([]), given=frozenset()).verdict == "unsupported"
+
+
+def test_same_claim_gets_the_same_judgement() -> None:
+    claim = "The kernel stops it with exit code 137."
+    assert _judge(claim) == _judge(claim)
