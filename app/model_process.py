@@ -65,6 +65,8 @@ def serve(request: ServeRequest, answers: TextIO) -> None:
     params.cpuparams_batch.n_threads = request.threads
     params.n_batch = BATCH_TOKENS
     params.n_ubatch = BATCH_TOKENS
+    # Repacked weights would be a private second copy: 600 MB and a longer load for no gain (docs/models.md).
+    params.no_extra_bufts = True
     params.cache_ram_mib = PROMPT_CACHE_MIB
     params.use_jinja = True
     params.hostnames = ["127.0.0.1"]
