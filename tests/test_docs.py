@@ -82,7 +82,7 @@ def anchors(path: Path) -> set[str]:
 def test_files_named_in_text_exist(path: Path):
     drawn = "".join(text for _, language, text in _FENCE.findall(path.read_text("utf-8")) if language == "text")
     named = {span for span in _SPAN.findall(prose(path)) if _PATH.fullmatch(span)} | set(_PATH.findall(drawn))
-    places = (ROOT, ROOT / "docs", ROOT / "samples" / "handbook")
+    places = (ROOT, ROOT / "docs", ROOT / path.stem, ROOT / "samples" / "handbook")
     assert sorted(name for name in named if not any((place / name).exists() for place in places)) == []
 
 
