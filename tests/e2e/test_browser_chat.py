@@ -199,7 +199,9 @@ def test_document_is_uploaded_read_and_deleted(page: Page, stage: Stage, tmp_pat
     page.get_by_test_id("stBaseButton-primaryFormSubmit").click()
     expect(page.get_by_text("probes.md indexed: 1 passage")).to_be_visible()
 
-    page.get_by_role("combobox", name="Open a document").click()
+    chooser = page.get_by_role("combobox", name="Open a document")
+    expect(chooser).to_have_attribute("placeholder", "Choose one of 2 documents, or a row of the table")
+    chooser.click()
     page.get_by_role("option", name="Probes").click()
     expect(page.get_by_text("A liveness probe that fails restarts the container.").first).to_be_visible()
     page.get_by_role("button", name="Delete document").click()

@@ -26,9 +26,12 @@ def draw() -> None:
     if chosen := session.document_id():
         draw_document(chosen)
         return
+    head = st.container()
+    draw_upload([collection.name for collection in client.collections()])
+    # Read behind the upload: what it has just finished is in.
     records = client.documents()
-    _draw_status(client.status())
-    draw_upload([record.collection for record in records])
+    with head:
+        _draw_status(client.status())
     if not records:
         st.info("There are no documents yet. Add files above, or run: `groundwork ingest FOLDER`")
         return

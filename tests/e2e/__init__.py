@@ -1,0 +1,1 @@
+"""The whole system, through its outermost doors."""
