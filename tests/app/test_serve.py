@@ -13,7 +13,7 @@ from app.client import ApiClient
 from app.errors import HomeLocked, PortTaken
 from app.home_lock import ApiAddress, running_api
 from app.schema import RunRequest, ThreadCreate
-from app.serve import serve, serve_embedded
+from app.serve import listen, serve, serve_embedded
 from app.settings import ServerSettings, Settings
 from retrieval.embedders.hashing import HashingEmbedder
 from tests.conftest import ROOT
@@ -79,6 +79,21 @@ def test_taken_port_is_one_sentence(settings: Settings) -> None:
         port = taken.getsockname()[1]
         with pytest.raises(PortTaken, match=str(port)):
             serve(settings.model_copy(update={"server": ServerSettings(port=port)}))
+
+
+async def test_small_events_are_sent_without_waiting_for_acknowledgements() -> None:
+    accepted: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+    async def answer(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        connection = writer.get_extra_info("socket")
+        accepted.set_result(connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+        writer.close()
+
+    listener = listen("127.0.0.1", 0)
+    async with await asyncio.start_server(answer, sock=listener):
+        _, writer = await asyncio.open_connection(*listener.getsockname())
+        assert await accepted == 1
+        writer.close()
 
 
 async def test_embedded_socket_is_private_and_gone_afterwards(settings: Settings) -> None:
