@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
+import shutil
 import socket
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -95,6 +96,7 @@ async def open_platform(
     home = settings.home
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(lock_home(home))
+        await asyncio.to_thread(_remove_uploads, home)
         engine = await stack.enter_async_context(open_database(settings))
         log = RunLog(engine, owner=f"{socket.gethostname()}:{home.root}")
         if interrupted := await log.interrupt_running():
@@ -142,6 +144,12 @@ async def open_platform(
             metrics=metrics,
             local_token=secrets.token_urlsafe(32),
         )
+
+
+def _remove_uploads(home: Home) -> None:
+    """Remove files whose jobs died with their process."""
+    for folder in home.uploads.iterdir():
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 async def _start_model(answerer: DeferredAnswerer, server: EmbeddedModelServer | None) -> None:

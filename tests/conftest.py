@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 from pydantic import SecretStr
+from sqlalchemy.ext.asyncio import create_async_engine
 
 from app.settings import DatabaseSettings, Settings
 
@@ -80,11 +82,16 @@ def settings(tmp_path: Path) -> Settings:
 
 
 @pytest.fixture(params=["sqlite", *([pytest.param("postgresql", marks=pytest.mark.integration)] if _POSTGRES else [])])
-def database_settings(request: pytest.FixtureRequest, settings: Settings) -> Settings:
-    """Settings with the home's SQLite file, then with the database of ``GROUNDWORK_TEST_POSTGRES``, if there is one."""
+async def database_settings(request: pytest.FixtureRequest, settings: Settings) -> Settings:
+    """Settings with the home's SQLite file, then with ``GROUNDWORK_TEST_POSTGRES``, emptied, if there is one."""
     settings.home_path.mkdir(exist_ok=True)
     if request.param == "sqlite":
         return settings
+    engine = create_async_engine(_POSTGRES or "")
+    async with engine.begin() as connection:
+        await connection.execute(sa.text("DROP SCHEMA public CASCADE"))
+        await connection.execute(sa.text("CREATE SCHEMA public"))
+    await engine.dispose()
     return settings.model_copy(update={"database": DatabaseSettings(url=SecretStr(_POSTGRES or ""))})
 
 

@@ -30,15 +30,23 @@ async def test_second_platform_on_a_home_is_refused_until_the_first_has_closed(s
         pass
 
 
-async def test_everything_is_there_after_a_restart(settings: Settings, handbook: Path) -> None:
+async def test_everything_is_there_after_a_restart(database_settings: Settings, handbook: Path) -> None:
     embedder, chat_model = HashingEmbedder(), GatedChatModel("Yes.")
-    async with serve_embedded(settings, embedder=embedder, chat_model=chat_model) as client:
+    async with serve_embedded(database_settings, embedder=embedder, chat_model=chat_model) as client:
         await ended(client, await client.upload([handbook]))
         thread = await client.create_thread(ThreadCreate(title="Kept"))
-    async with serve_embedded(settings, embedder=embedder, chat_model=chat_model) as client:
+    async with serve_embedded(database_settings, embedder=embedder, chat_model=chat_model) as client:
         assert (await client.thread(thread.thread_id)).thread.title == "Kept"
         assert (await client.search(SearchRequest(query="OOMKilled"))).hits
         assert (await client.status()).consistent
+
+
+async def test_uploads_of_a_killed_process_are_removed(settings: Settings) -> None:
+    left = settings.home.uploads / "job" / "secret.txt"
+    left.parent.mkdir(parents=True)
+    left.write_text("left behind", encoding="utf-8")
+    async with open_platform(settings, embedder=HashingEmbedder(), chat_model=GatedChatModel("Yes.")):
+        assert list(settings.home.uploads.iterdir()) == []
 
 
 async def test_store_of_another_embedding_model_is_refused(settings: Settings) -> None:
