@@ -6,6 +6,7 @@ import asyncio
 import errno
 import fcntl
 import os
+import shutil
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
@@ -14,6 +15,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from app.errors import HomeLocked, HomeUnwritable
 from app.home import Home
+
+MIN_FREE_BYTES = 128_000_000
+"""An empty embedded store may grow by as much before it makes a new file."""
 
 _ATTEMPTS = 4
 _RETRY_SECONDS = 0.05
@@ -83,6 +87,20 @@ def writing_to(home: Home) -> Generator[None]:
     except OSError as error:
         remedy = "free some disk space" if error.errno == errno.ENOSPC else "make it writable or set GROUNDWORK_HOME"
         raise HomeUnwritable(f"Cannot write to the home {str(home.root)!r} ({error.strerror}); {remedy}.") from error
+
+
+def require_space(home: Home) -> None:
+    """Raise ``HomeUnwritable`` while the disk is nearly full.
+
+    The embedded store maps sparse files into memory; a write to them that finds no block ends the process by a signal,
+    which no error handler can turn into a sentence.
+    """
+    free_bytes = shutil.disk_usage(home.root).free
+    if free_bytes < MIN_FREE_BYTES:
+        raise HomeUnwritable(
+            f"The disk of the home {str(home.root)!r} has {free_bytes // 1_000_000} MB left and "
+            f"{MIN_FREE_BYTES // 1_000_000} MB are needed; free some, or set GROUNDWORK_HOME to another disk."
+        )
 
 
 async def _acquire(descriptor: int, home: Home) -> None:

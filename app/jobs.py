@@ -8,10 +8,13 @@ import shutil
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
 from app.errors import JobUnknown
+from app.home import Home
+from app.home_lock import require_space
 from app.metrics import Metrics
 from app.schema import Job
 from ingestion.pipeline import Ingester
@@ -46,9 +49,10 @@ class IngestOrder:
 class JobService:
     """A queue of ingests and its worker. Belongs to one event loop."""
 
-    def __init__(self, ingester: Ingester, metrics: Metrics) -> None:
+    def __init__(self, ingester: Ingester, metrics: Metrics, home: Home) -> None:
         self._ingester = ingester
         self._metrics = metrics
+        self._home = home
         self._jobs: OrderedDict[str, Job] = OrderedDict()
         self._queue: asyncio.Queue[tuple[str, IngestOrder]] = asyncio.Queue()
         self._worker: asyncio.Task[None] | None = None
@@ -85,12 +89,13 @@ class JobService:
             job_id, order = await self._queue.get()
             self._change(job_id, state="running")
             try:
+                require_space(self._home)
                 report = await self._ingester.ingest(
                     order.sources,
                     collection=order.collection,
                     prune=order.prune,
                     dry_run=order.dry_run,
-                    on_progress=lambda progress, job_id=job_id: self._change(job_id, progress=progress),
+                    on_progress=partial(self._on_progress, job_id),
                 )
             except Exception as error:
                 # The job worker: a failed job must not end the queue.
@@ -102,6 +107,11 @@ class JobService:
             finally:
                 if order.scratch is not None:
                     await asyncio.to_thread(shutil.rmtree, order.scratch, ignore_errors=True)
+
+    def _on_progress(self, job_id: str, progress: IngestProgress) -> None:
+        self._change(job_id, progress=progress)
+        # Ends an ingest while the store still has room; what is in stays in.
+        require_space(self._home)
 
     def _change(self, job_id: str, **changes: object) -> None:
         self._jobs[job_id] = self._jobs[job_id].model_copy(update=changes)

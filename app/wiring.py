@@ -20,7 +20,7 @@ from agents.errors import ModelUnavailable
 from app.database import open_database
 from app.deferred import DeferredAnswerer, DeferredChatModel
 from app.home import Home
-from app.home_lock import lock_home
+from app.home_lock import lock_home, require_space
 from app.jobs import JobService
 from app.metrics import Metrics
 from app.models.store import ModelStore
@@ -87,7 +87,7 @@ async def open_platform(
 
     Raises:
         HomeLocked: Another process has the home open.
-        HomeUnwritable: The home cannot be written.
+        HomeUnwritable: The home cannot be written, or its disk is nearly full.
         DatabaseUnavailable: The database cannot be opened.
         StoreUnavailable: The store cannot be opened.
         EmbeddingModelMismatch: The store was built with another embedding model.
@@ -104,6 +104,7 @@ async def open_platform(
         model_store = ModelStore(home, settings.models)
         embedder = embedder or await asyncio.to_thread(_load_embedder, settings, model_store)
         if store is None:
+            require_space(home)
             store = await asyncio.to_thread(_open_store, settings, embedder)
             stack.callback(store.close)
         lexical = LexicalEncoder()
@@ -123,7 +124,7 @@ async def open_platform(
         metrics = Metrics()
         runs = RunService(log, answerer, metrics)
         stack.push_async_callback(runs.close)
-        jobs = JobService(ingester, metrics)
+        jobs = JobService(ingester, metrics, home)
         stack.push_async_callback(jobs.close)
         yield Platform(
             settings=settings,
