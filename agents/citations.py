@@ -9,10 +9,12 @@ from agents.answer import Citation, Claim
 from agents.markers import Marker
 from agents.proof.claims import ClaimSpan, split_claims
 from agents.proof.code import judge_code
-from agents.proof.evidence import Evidence, keys_of
+from agents.proof.evidence import Evidence, content, keys_of
 from agents.proof.tokens import tokenise
 from agents.proof.verdicts import Judgement, Support, judge
 
+TERSE_TOKENS = 2
+"""A claim with fewer content words is judged together with the question."""
 MARKER_REACH = 3
 """Characters behind a claim in which a marker of the model still belongs to it."""
 
@@ -44,17 +46,16 @@ def prove(
         markers: What the model cited and where; numbers outside of the passages are counted and dropped.
         remove_unsupported: Take claims without support out of the text.
     """
-    given = keys_of(tokenise(question))
     known = range(1, len(evidence.chunks) + 1)
     judged: list[tuple[ClaimSpan, Judgement]] = []
-    for span in split_claims(text):
-        cited = {
-            n - 1 for m in markers if span.start < m.offset <= span.end + MARKER_REACH for n in m.numbers if n in known
-        }
+    spans = split_claims(text)
+    for span in spans:
         if span.kind == "code":
             judged.append((span, judge_code(span.judged, evidence)))
         else:
-            judged.append((span, judge(span.judged, evidence, given=given, cited=cited)))
+            cited = _cited_by(span, spans, markers)
+            known_cited = {number - 1 for number in cited if number in known}
+            judged.append((span, _judge(span.judged, evidence, question, known_cited)))
     dropped = sum(number not in known for marker in markers for number in marker.numbers)
     return _assemble(text, judged, evidence, dropped, remove_unsupported=remove_unsupported)
 
@@ -74,6 +75,25 @@ def quote(support: Support, evidence: Evidence, number: int) -> Citation:
         char_start=chunk.char_start + support.start,
         char_end=chunk.char_start + support.end,
     )
+
+
+def _judge(claim: str, evidence: Evidence, question: str, cited: set[int]) -> Judgement:
+    """A claim of a word or two (``6``) says nothing without its question, so both are looked for as one statement."""
+    asked = tokenise(question)
+    if len(content(tokenise(claim))) < TERSE_TOKENS and content(asked):
+        return judge(f"{question.strip(' ?')} {claim}", evidence, given=frozenset(), cited=cited)
+    return judge(claim, evidence, given=keys_of(asked), cited=cited)
+
+
+def _cited_by(span: ClaimSpan, spans: Sequence[ClaimSpan], markers: Sequence[Marker]) -> set[int]:
+    """Numbers the model gave a claim: behind it, or before it where the model begins its sentences with them."""
+    leading = bool(markers) and markers[0].offset <= spans[0].start
+    if leading:
+        before = max((other.end for other in spans if other.end <= span.start), default=0)
+        held = [marker for marker in markers if before <= marker.offset <= span.start]
+    else:
+        held = [marker for marker in markers if span.start < marker.offset <= span.end + MARKER_REACH]
+    return {number for marker in held for number in marker.numbers}
 
 
 def _assemble(

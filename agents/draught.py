@@ -12,6 +12,9 @@ from agents.proof.segments import segment
 NOT_FOUND = "NOT_FOUND"
 """What the system prompt asks the model to write when the passages do not answer."""
 _NOT_FOUND_LINE = re.compile(rf"\s*\b{NOT_FOUND}\b[.!]?")
+LOOP_CHARACTERS = 80
+LOOP_TIMES = 3
+"""Times that the last ``LOOP_CHARACTERS`` of a reply must stand in it to call it a loop."""
 _TRUNCATED_KINDS = frozenset({"sentence", "item", "row"})
 
 
@@ -43,11 +46,18 @@ class Draught:
         return (self.usage.completion_tokens - 1) / self.decode_seconds
 
 
+def is_looping(text: str) -> bool:
+    """Whether a reply says the same over and over, as small models fall into; only stopping helps."""
+    return len(text) > LOOP_CHARACTERS and text.count(text[-LOOP_CHARACTERS:]) >= LOOP_TIMES
+
+
 def presentable(draught: Draught) -> str:
     """The reply without a stray ``NOT_FOUND``, and without the sentence that the limit cut off."""
     text = _NOT_FOUND_LINE.sub("", draught.text).rstrip()
     if not draught.truncated:
         return text
+    if is_looping(text):
+        text = text[: text.index(text[-LOOP_CHARACTERS:]) + LOOP_CHARACTERS].rstrip()
     parts = segment(text)
     if len(parts) < 2 or parts[-1].kind not in _TRUNCATED_KINDS or text[-1:] in ".!?。！？|":
         return text

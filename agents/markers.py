@@ -34,6 +34,8 @@ class MarkerFilter:
     markers: list[Marker] = field(default_factory=list[Marker])
     _pending: str = ""
     _length: int = 0
+    _last: str = "\n"
+    """The last character that was shown."""
     _fence: int = 0
     """Length of the run of backticks that opened the code we are in; 0 outside."""
     _after_break: bool = True
@@ -57,6 +59,7 @@ class MarkerFilter:
             end, shown = step
             out.append(shown)
             self._length += len(shown)
+            self._last = shown[-1:] or self._last
             place = end
         self._pending = text[place:]
         return "".join(out)
@@ -74,9 +77,15 @@ class MarkerFilter:
             return (gap, text[place:]) if final else None
         if text[gap] in "[【":
             return self._bracket(text, place, gap, final=final)
+        if gap > place and self._opens_line():
+            return gap, ""
         end = gap if gap > place else self._plain_end(text, place)
         self._after_break = text[end - 1] == "\n" if end > place else self._after_break
         return end, text[place:end]
+
+    def _opens_line(self) -> bool:
+        """Whether a marker was taken out at the start of a line; the blank behind it goes with it."""
+        return self._last == "\n" and bool(self.markers) and self.markers[-1].offset == self._length
 
     def _plain_end(self, text: str, place: int) -> int:
         end = place + 1

@@ -9,7 +9,7 @@ from langgraph.runtime import Runtime
 from agents.answer import Usage
 from agents.closing import closing
 from agents.drafts import TokenDraft
-from agents.draught import NOT_FOUND, Draught
+from agents.draught import NOT_FOUND, Draught, is_looping
 from agents.markers import MarkerFilter
 from agents.sampling import sampling_of
 from agents.state import AnswerState, Context
@@ -21,6 +21,7 @@ async def generate(state: AnswerState, runtime: Runtime[Context]) -> dict[str, o
     markers = MarkerFilter()
     gate = _Gate()
     written: list[str] = []
+    pieces: list[str] = []
     usage, finish_reason = Usage(), None
     first = last = 0.0
     stream = context.chat_model.stream(state.messages, sampling_of(state.request, context.settings))
@@ -31,9 +32,13 @@ async def generate(state: AnswerState, runtime: Runtime[Context]) -> dict[str, o
                 continue
             last = perf_counter()
             first = first or last
+            pieces.append(delta.text)
             shown = markers.feed(delta.text)
             written.append(shown)
             _say(runtime, gate.feed(shown))
+            if is_looping("".join(pieces)):
+                finish_reason = "length"
+                break
     rest = markers.close()
     written.append(rest)
     _say(runtime, gate.feed(rest) + gate.close())

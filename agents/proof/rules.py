@@ -36,10 +36,11 @@ _PREFIXES = ("un", "non", "dis", "de")
 class Finding:
     """One thing that keeps a claim from being verified by a span.
 
-    ``contradiction``: the span says something else. ``gap``: the span does not say this.
+    ``contradiction``: the span says the contrary. ``conflict``: it says something else here. ``gap``: it does not say
+    this.
     """
 
-    severity: Literal["contradiction", "gap"]
+    severity: Literal["contradiction", "conflict", "gap"]
     message: str
 
 
@@ -86,7 +87,7 @@ def bounds(comparison: Comparison) -> list[Finding]:
         if groups and BOUND_GROUPS[mine] not in groups:
             findings.append(Finding("contradiction", f"the passage bounds {token.text!r} the other way round"))
         elif not groups or None not in theirs:
-            findings.append(Finding("gap", f"the passage does not say {mine.replace('-', ' ')} {token.text!r}"))
+            findings.append(Finding("conflict", f"the passage does not say {mine.replace('-', ' ')} {token.text!r}"))
     return findings
 
 
@@ -109,7 +110,7 @@ def polarity(comparison: Comparison) -> list[Finding]:
             denied = (0, clause) in comparison.claim_negations
             side = "the answer denies what the passage says" if denied else "the passage denies what the answer says"
             near = comparison.aligned_share >= NEAR_VERBATIM
-            findings.append(Finding("contradiction" if near else "gap", side))
+            findings.append(Finding("contradiction" if near else "conflict", side))
     unplaced = {clause for _, clause in comparison.claim_negations} - set(by_clause)
     if unplaced and not window.negations:
         findings.append(Finding("gap", "the passage has no such negation"))
@@ -149,7 +150,7 @@ def binding(comparison: Comparison) -> list[Finding]:
         against = [word for word in beside if _nearness(token, word, comparison) == "other"]
         if against and not any(_nearness(token, word, comparison) == "own" for word in beside):
             message = f"the passage ties {token.text!r} to something else than {against[0].text!r}"
-            findings.append(Finding("gap", message))
+            findings.append(Finding("conflict", message))
     return findings
 
 
@@ -171,7 +172,7 @@ def moved(comparison: Comparison) -> list[Finding]:
         return []
     settled = {pair.claim for pair in comparison.pairs}
     return [
-        Finding("gap", f"{token.text!r} stands in another place of the sentence")
+        Finding("conflict", f"{token.text!r} stands in another place of the sentence")
         for number, token in enumerate(comparison.claim)
         if number not in settled
         and token.kind in HARD_KINDS
@@ -268,12 +269,12 @@ def _held_against(gap: Gap, comparison: Comparison) -> list[Finding]:
         rivals = [other for other in theirs if _comparable(token, other)]
         if rivals:
             hard = token.kind in HARD_KINDS and rivals[0].kind in HARD_KINDS
-            severity = "contradiction" if hard and not gap.at_edge else "gap"
+            severity = "contradiction" if hard and not gap.at_edge else "conflict"
             findings.append(Finding(severity, f"the passage says {rivals[0].text!r}, not {token.text!r}"))
         elif token.kind in ("contrast", "modal"):
-            findings.append(Finding("gap", f"the passage does not say {token.text!r}"))
+            findings.append(Finding("conflict", f"the passage does not say {token.text!r}"))
     if not gap.at_edge:
-        findings.extend(Finding("gap", f"the passage adds {t.text!r}") for t in theirs if t.kind == "contrast")
+        findings.extend(Finding("conflict", f"the passage adds {t.text!r}") for t in theirs if t.kind == "contrast")
     return findings
 
 

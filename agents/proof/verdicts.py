@@ -181,12 +181,14 @@ def _weigh(tokens: Sequence[Token], window: Window, evidence: Evidence, given: f
     judgement = _verdict(coverage, findings, missing, Support(window.passage, window.start, window.end))
     in_order = len(pairs) >= MIN_IN_ORDER and len(pairs) >= IN_ORDER * len(kept)
     whole = comparison.aligned_share >= VERBATIM or own >= ALL_WORDS or in_order
-    return _Weighed(judgement, decisive=window.single and whole)
+    differs = any(finding.severity != "gap" for finding in findings)
+    decisive = window.single and whole and (differs or judgement.verdict == "verified")
+    return _Weighed(judgement, decisive)
 
 
 def _verdict(coverage: float, findings: Sequence[Finding], missing: Sequence[Token], support: Support) -> Judgement:
     against = [finding.message for finding in findings if finding.severity == "contradiction"]
-    short = list(dict.fromkeys(finding.message for finding in findings if finding.severity == "gap"))
+    short = list(dict.fromkeys(finding.message for finding in findings if finding.severity != "contradiction"))
     words = ", ".join(repr(word) for word in dict.fromkeys(token.text for token in missing))
     if against and coverage >= PARTIAL_COVERAGE:
         return Judgement("unsupported", (), _sentence(f"contradicted: {against[0]}"), coverage)

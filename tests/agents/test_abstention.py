@@ -27,6 +27,23 @@ def _hits(*cosines: float) -> list[Hit]:
     ]
 
 
+def _signals(
+    cosine: float | None,
+    coverage: float,
+    *,
+    missing: tuple[str, ...] = (),
+    names: int = 0,
+    missing_code: int = 0,
+    code: int = 0,
+) -> EvidenceSignals:
+    return EvidenceSignals(cosine, coverage, missing, names, missing_code, code)
+
+
+def test_own_names_versions_and_paths_need_not_be_known() -> None:
+    signals = evidence_signals("Why is memory-web-7 on v1.29 at /srv/web killed?", _hits(0.4), evidence(OOM))
+    assert signals.missing == ()
+
+
 def test_signals_name_what_stands_in_no_passage() -> None:
     signals = evidence_signals("What does ErrGpuThrottled of Velero mean for memory?", _hits(0.4), evidence(OOM))
     assert signals.missing == ("ErrGpuThrottled", "Velero")
@@ -37,9 +54,15 @@ def test_signals_name_what_stands_in_no_passage() -> None:
 @pytest.mark.parametrize(
     ("signals", "weak"),
     [
-        (EvidenceSignals(top_cosine=0.7, coverage=0.9, missing=(), names=1), False),
-        (EvidenceSignals(top_cosine=0.05, coverage=0.0, missing=("FIFA",), names=1), True),
-        (EvidenceSignals(top_cosine=None, coverage=0.0, missing=(), names=0), True),
+        (_signals(0.7, 0.9), False),
+        (_signals(0.05, 1.0), True),
+        (_signals(None, 0.0), True),
+        (_signals(0.45, 0.3), True),
+        (_signals(0.45, 0.6), False),
+        (_signals(0.7, 0.5, missing=("memorySwapRatio",), names=1, missing_code=1, code=1), True),
+        (_signals(0.7, 0.5, missing=("PaymentService",), names=2, missing_code=1, code=2), False),
+        (_signals(0.55, 0.5, missing=("Velero",), names=1), True),
+        (_signals(0.70, 0.5, missing=("HTTP",), names=1), False),
     ],
 )
 def test_weak_evidence(signals: EvidenceSignals, weak: bool) -> None:

@@ -107,6 +107,21 @@ def test_passage_that_the_model_cites_goes_first_among_equals() -> None:
     assert proved.citations[0].chunk_id == "chunk-1"
 
 
+def test_bare_value_is_judged_with_its_question() -> None:
+    right = prove("6", evidence(JOB), question="What is the field `.spec.backoffLimit` set to by default?")
+    wrong = prove("6", evidence(JOB), question="How many replicas does a Deployment have by default?")
+    assert [claim.verdict for claim in right.claims] == ["verified"]
+    assert [claim.verdict for claim in wrong.claims] != ["verified"]
+
+
+def test_number_before_a_sentence_belongs_to_it() -> None:
+    text, markers = strip_markers(
+        "[2] The kubelet then restarts the container. [1] The kubelet then restarts the container."
+    )
+    proved = prove(text, evidence(OOM, OOM), question="", markers=markers)
+    assert [citation.chunk_id for citation in proved.citations] == ["chunk-1", "chunk-0"]
+
+
 @given(_SENTENCES, st.booleans())
 def test_citations_never_invent(sentences: list[str], remove: bool) -> None:
     chunks = {passage.chunk_id: passage for passage in evidence(CONFIG_MAP, OOM, JOB).chunks}

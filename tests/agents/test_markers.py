@@ -45,6 +45,7 @@ _PIECES = st.lists(
         ("See [the guide](x).", "See [the guide](x).", []),
         ("Take `items[0]` and [1]", "Take `items[0]` and", [(1,)]),
         ("```\nitems[0]\n```\nDone [1]", "```\nitems[0]\n```\nDone", [(1,)]),
+        ("[1] First.\n\n[2] Second.", "First.\n\nSecond.", [(1,), (2,)]),
         ("open [1", "open [1", []),
         ("", "", []),
     ],
