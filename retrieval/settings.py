@@ -46,7 +46,7 @@ class SearchSettings(BaseModel):
     """Hits taken from each leg before fusion."""
     limit: int = Field(default=10, gt=0)
     """Hits returned when the caller names no number."""
-    fusion: Literal["minmax", "dbsf", "rrf"] = "minmax"
-    """How scores of both legs become one."""
-    dense_weight: float = Field(default=0.5, ge=0, le=1)
+    fusion: Literal["minmax", "dbsf", "rrf"] = "dbsf"
+    """How scores of both legs become one: by distribution, by range, or by rank."""
+    dense_weight: float = Field(default=0.4, ge=0, le=1)
     """Weight of the dense leg; the lexical leg has the rest. Not used by ``rrf``."""

@@ -34,7 +34,9 @@ def _retriever(store: EdgeStore, settings: SearchSettings | None = None) -> Retr
 
 
 def test_the_best_hit_comes_first_and_says_why(store: EdgeStore) -> None:
-    result = _retriever(store).search("Which memory limits did the OOMKilled containers have?")
+    result = _retriever(store, SearchSettings(fusion="minmax")).search(
+        "Which memory limits did the OOMKilled containers have?"
+    )
     best = result.hits[0]
     assert best.chunk.text.startswith("A container that was OOMKilled")
     assert [hit.rank for hit in result.hits] == [1, 2, 3, 4]
