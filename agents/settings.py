@@ -26,7 +26,7 @@ class ModelSettings(BaseModel):
     """Requests that the embedded server answers at once; each has a context window of its own."""
     connect_timeout_seconds: float = Field(default=5.0, gt=0)
     """Time limit to reach the server."""
-    first_token_timeout_seconds: float = Field(default=180.0, gt=0)
+    first_token_timeout_seconds: float = Field(default=300.0, gt=0)
     """Longest wait for the first token."""
     token_timeout_seconds: float = Field(default=60.0, gt=0)
     """Longest wait between two tokens."""

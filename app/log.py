@@ -1,10 +1,11 @@
-"""Logging of the process: one line a record on stderr, extra fields as ``key=value``. Handlers are set here alone."""
+"""Logging of the process: one line a record, extra fields as ``key=value``. Handlers are set here alone."""
 
 from __future__ import annotations
 
 import json
 import logging
 import sys
+from pathlib import Path
 
 _STANDARD = frozenset(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "color_message", "taskName"}
 
@@ -25,9 +26,9 @@ class FieldFormatter(logging.Formatter):
         return super().formatMessage(record) + "".join(fields)
 
 
-def configure_logging(level: str) -> None:
-    """Send records of that level and above to stderr; libraries speak from WARNING on."""
-    handler = logging.StreamHandler(sys.stderr)
+def configure_logging(level: str, *, path: Path | None = None) -> None:
+    """Send records of that level and above to a file, or to stderr; libraries speak from WARNING on."""
+    handler = logging.FileHandler(path, encoding="utf-8", delay=True) if path else logging.StreamHandler(sys.stderr)
     handler.setFormatter(FieldFormatter())
     root = logging.getLogger()
     root.handlers[:] = [handler]

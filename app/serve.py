@@ -24,6 +24,8 @@ from app.settings import Settings
 from app.wiring import Platform, open_platform
 
 _BACKLOG = 2048
+COMMAND_LOG = "cli.log"
+"""Log of commands that run without an API process, under the home's ``logs``; their stderr is for the person."""
 _GRACE_SECONDS = 5
 """Time that open requests have to end after the runs have ended."""
 
@@ -45,6 +47,7 @@ async def serve_embedded(settings: Settings, **overrides: Unpack[Overrides]) -> 
     with tempfile.TemporaryDirectory(prefix="groundwork-") as folder:  # mode 0700
         path = Path(folder) / "api.sock"
         async with open_platform(settings, **overrides) as platform:
+            configure_logging(settings.log.level, path=settings.home.logs / COMMAND_LOG)
             listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
             listener.bind(str(path))
             async with (
