@@ -42,7 +42,7 @@ Body = TypeVar("Body", bound=BaseModel)
 CONNECT_SECONDS = 3.0
 REQUEST_SECONDS = 60.0
 """Longest wait for an answer; a search waits for the embedding model, an upload for its bytes."""
-SILENCE_SECONDS = 15.0
+SILENCE_SECONDS = 30.0
 """An API that accepts a connection and says nothing for so long counts as down."""
 
 

@@ -17,12 +17,13 @@ from ui.wording import literal
 # How often an idle page looks whether another tab has asked something in the same thread.
 WATCH_SECONDS = 3
 COLLECTIONS = "chosen_collections"
-# Questions that the sample handbook answers. A string below would be drawn: Streamlit runs this file as a page.
-SUGGESTIONS = (
-    "Why did my pod restart? Last termination reason: OOMKilled",
-    "What does exit code 137 mean?",
-    "How do I roll back a deployment?",
-    "Who is called when a page is not acknowledged?",
+SUGGESTION = "Why did my pod restart? Last termination reason: OOMKilled"
+SAMPLES = "handbook"
+# Questions that the sample handbook answers.
+SAMPLE_SUGGESTIONS = (
+    "What does exit code 143 tell us?",
+    "By how much may the on-call engineer raise a memory limit without asking anybody?",
+    "What may page at night?",
 )
 
 
@@ -127,7 +128,8 @@ def _draw_start(collections: list[CollectionInfo]) -> None:
         f"Every sentence of an answer is checked against the text of your {documents:,} documents. "
         "A number opens the passage that a sentence rests on."
     )
-    for number, suggestion in enumerate(SUGGESTIONS):
+    samples = any(collection.name == SAMPLES for collection in collections)
+    for number, suggestion in enumerate((SUGGESTION, *SAMPLE_SUGGESTIONS) if samples else (SUGGESTION,)):
         st.button(
             literal(suggestion),
             key=f"suggestion-{number}",
