@@ -12,7 +12,7 @@ from ui.client import ApiClient
 from ui.errors import ApiRefused, UiError
 from ui.markup import text_html
 from ui.session import PassageKey
-from ui.wording import literal, place
+from ui.wording import literal, place, reflowed
 
 DOCUMENTS_PAGE = "pages/documents.py"
 CONTEXT_CHARACTERS = 700
@@ -48,7 +48,7 @@ def _drawer(wanted: PassageKey) -> None:
     st.caption(literal(passage.source))
     if passage.remark:
         st.warning(passage.remark, icon=":material/warning:")
-    st.html(text_html(passage.text, [(passage.start, passage.end)]))
+    st.html(text_html(reflowed(passage.text), [(passage.start, passage.end)]))
     if st.button("Open the document", icon=":material/description:", key="open-document"):
         st.switch_page(DOCUMENTS_PAGE, query_params={"document": wanted.document_id})
 

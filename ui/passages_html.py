@@ -8,7 +8,7 @@ from html import escape
 from agents.answer import Claim, ContextReport, FoundPassage
 from app.schema import SearchHit
 from ui.markup import sentence_html, styled
-from ui.wording import GLYPHS, VERDICTS, place, plural
+from ui.wording import GLYPHS, VERDICTS, place, plural, reflowed
 
 BUDGET_COLOURS = {
     "system": "#6b7a90",
@@ -75,7 +75,7 @@ def _passage(passage: FoundPassage) -> str:
     where = place(passage.title or passage.source, passage.page, passage.section)
     return (
         f"<details><summary><b>{passage.rank}. {escape(where)}</b><br><small>{escape(passage.source)}</small>"
-        f'{_chips(passage)}</summary><div class="gw-passage">{escape(passage.text)}</div></details>'
+        f'{_chips(passage)}</summary><div class="gw-passage">{escape(reflowed(passage.text))}</div></details>'
     )
 
 

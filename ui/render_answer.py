@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from typing import assert_never
 
 import streamlit as st
 
-from agents.answer import Abstention, Answer
+from agents.answer import Abstention, Answer, Citation
 from app.schema import RunInfo
 from ui import session
 from ui.answer_component import draw_answer
@@ -51,14 +52,14 @@ def draw_ended(run: RunInfo) -> None:
 def _draw_answer(run: RunInfo, answer: Answer) -> None:
     draw_answer(answer, key=f"answer-{run.run_id}", on_citation=partial(_open_citation, run.run_id))
     with st.container(horizontal=True, gap="small"):
-        for citation in answer.citations:
-            where = place(citation.title, citation.page, citation.section)
+        for where, citations in grouped(answer.citations).items():
+            numbers = ", ".join(str(citation.number) for citation in citations)
             st.button(
-                literal(f"[{citation.number}] {shorten(where, LABEL_LENGTH)}"),
-                key=f"source-{run.run_id}-{citation.number}",
-                help=literal(citation.source),
+                literal(f"[{numbers}] {shorten(where, LABEL_LENGTH)}"),
+                key=f"source-{run.run_id}-{citations[0].number}",
+                help=literal(citations[0].source),
                 on_click=_open_citation,
-                args=(run.run_id, citation.number),
+                args=(run.run_id, citations[0].number),
             )
     st.caption(figures(answer))
     _draw_details(run, answer)
@@ -82,6 +83,14 @@ def _draw_abstention(run: RunInfo, answer: Answer, abstention: Abstention) -> No
             )
     st.caption(figures(answer))
     _draw_details(run, answer)
+
+
+def grouped(citations: Iterable[Citation]) -> dict[str, list[Citation]]:
+    """Citations by the place they quote, places in order of their first citation."""
+    groups: dict[str, list[Citation]] = {}
+    for citation in citations:
+        groups.setdefault(place(citation.title, citation.page, citation.section), []).append(citation)
+    return groups
 
 
 def figures(answer: Answer) -> str:

@@ -27,8 +27,9 @@ def draw_thread_list(threads: Sequence[ThreadInfo], *, open_id: str | None) -> N
         args=(None,),
     )
     shown = threads if st.session_state.get("all-threads") else threads[:SHOWN]
-    for thread in shown:
-        _draw_row(thread, is_open=thread.thread_id == open_id)
+    with st.container(gap=None):
+        for thread in shown:
+            _draw_row(thread, is_open=thread.thread_id == open_id)
     if len(shown) < len(threads):
         st.button(f"Show all {len(threads)}", key="show-all", type="tertiary", on_click=_show_all)
 

@@ -14,6 +14,9 @@ VERDICTS: Final[dict[Verdict, str]] = {
     "unsupported": "Not supported",
 }
 GLYPHS: Final[dict[Verdict, str]] = {"verified": "✓", "partial": "≈", "unsupported": "!"}
+_WRAPPED = re.compile(r"^[^\s|#].{59,}[^\\\n]\n$")
+"""A line of prose so long that it was wrapped by whoever wrote it, not ended."""
+_PROSE = re.compile(r"[^\W\d]|[\"'`(*\d](?![.)\-*`])")
 _SPECIAL = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:^=])")
 
 
@@ -26,6 +29,19 @@ def shorten(text: str, length: int) -> str:
     """The text on one line of at most ``length`` characters."""
     line = " ".join(text.split())
     return line if len(line) <= length else line[: length - 1].rstrip() + "…"
+
+
+def reflowed(text: str) -> str:
+    """The text with the line breaks of wrapped prose turned into spaces; every character keeps its place."""
+    pieces: list[str] = []
+    is_code = False
+    for line in text.splitlines(keepends=True):
+        is_code ^= line.lstrip().startswith(("```", "~~~"))
+        continues = bool(pieces) and not is_code and _PROSE.match(line) and _WRAPPED.search(pieces[-1])
+        if continues:
+            pieces[-1] = pieces[-1][:-1] + " "
+        pieces.append(line)
+    return "".join(pieces)
 
 
 def place(title: str, page: int | None, section: str) -> str:

@@ -112,17 +112,18 @@ def _oom() -> Script:
         ],
         [
             _citation(1, "doc-1", "When a container exceeds its memory limit, the kernel ends it and the pod status"),
-            _citation(2, "doc-1", "Raise the limit in the deployment"),
+            _citation(2, "doc-1", "Raise the limit in the deployment", "Memory limits > What to do"),
+            _citation(3, "doc-1", "find the leak first", "Memory limits > What to do"),
         ],
     )
 
 
-def _citation(number: int, document_id: str, quote: str) -> Citation:
+def _citation(number: int, document_id: str, quote: str, section: str = "") -> Citation:
     record, text = DOCUMENTS[document_id]
     start = text.index(quote)
     return Citation(
         number=number, document_id=document_id, chunk_id=f"{document_id}-0", source=record.source,
-        title=record.title, page=3, section="Memory limits", quote=quote, char_start=start,
+        title=record.title, page=3, section=section, quote=quote, char_start=start,
         char_end=start + len(quote),
     )  # fmt: skip
 

@@ -80,7 +80,7 @@ def test_answer_is_drawn_with_sources_figures_and_verdicts(start: Start, state: 
     assert len(app.get("bidi_component")) == 1
     assert [button.label for button in app.button if str(button.key).startswith("source-")] == [
         "\\[1\\] Memory limits · page 3",
-        "\\[2\\] Memory limits · page 3",
+        "\\[2, 3\\] Memory limits · page 3 · What to do",
     ]
     figures = _words(app)
     assert "2 verified, 1 partly supported, 1 not supported" in figures

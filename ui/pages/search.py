@@ -12,7 +12,7 @@ from ui.passage_drawer import draw_requested_passage
 from ui.passages_html import found_passage, scores_html, term_spans
 from ui.problem import draw_notice
 from ui.session import PassageKey
-from ui.wording import literal, place, plural, seconds
+from ui.wording import literal, place, plural, reflowed, seconds
 
 QUERY = "q"
 LIMITS = (10, 20, 50)
@@ -56,7 +56,7 @@ def _draw_hit(hit: SearchHit, passage: FoundPassage) -> None:
     with st.container(border=True):
         st.markdown(f"**{hit.rank}. {literal(place(hit.title or hit.source, hit.page, hit.section))}**")
         st.html(scores_html(passage))
-        text = marks(hit.text, term_spans(hit.text, hit.matched_terms))
+        text = marks(reflowed(hit.text), term_spans(hit.text, hit.matched_terms))
         st.html(styled(f'<div class="gw-passage gw-clamp">{text}</div>'))
         with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
             st.caption(literal(hit.source))
