@@ -251,7 +251,6 @@ def small_disk(tmp_path: Path) -> Generator[tuple[Path, list[str]]]:
     subprocess.run(["umount", str(folder)], check=True)
 
 
-@pytest.mark.xfail(reason="the embedded store checks for no free space; the engine dies of SIGBUS", strict=False)
 def test_full_disk_is_one_sentence_and_exit_code_4(small_disk: tuple[Path, list[str]], handbook: Path) -> None:
     # In a process of its own: the engine maps its files, and a write to a full disk through a map is a fatal signal.
     folder, limited = small_disk
