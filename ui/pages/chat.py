@@ -113,6 +113,17 @@ def _watch(thread_id: str, known_runs: int) -> None:
         st.rerun()
 
 
+@st.fragment(run_every=WATCH_SECONDS)
+def _watch_documents() -> None:
+    """Draw the page anew when the first documents are in."""
+    try:
+        collections = session.client().collections()
+    except UiError:
+        return
+    if any(collection.documents for collection in collections):
+        st.rerun()
+
+
 def _draw_start(collections: list[CollectionInfo]) -> None:
     """What an empty thread shows: how to begin."""
     st.subheader("Ask your documents", anchor=False)
@@ -122,6 +133,7 @@ def _draw_start(collections: list[CollectionInfo]) -> None:
             icon=":material/upload_file:",
         )
         st.page_link(DOCUMENTS_PAGE, label="Add documents", icon=":material/folder_open:")
+        _watch_documents()
         return
     documents = sum(collection.documents for collection in collections)
     st.markdown(
