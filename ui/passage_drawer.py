@@ -36,7 +36,7 @@ def draw_requested_passage() -> None:
         _drawer(wanted)
 
 
-@st.dialog("Source", width="medium", position="right", icon=":material/format_quote:")
+@st.dialog("Source", width="small", position="right", icon=":material/format_quote:")
 def _drawer(wanted: PassageKey) -> None:
     try:
         passage = _cited(wanted) if wanted.citation else _chunk(session.client(), wanted)
