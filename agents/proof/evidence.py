@@ -54,12 +54,14 @@ class Evidence:
     passage_keys: tuple[frozenset[str], ...]
     postings: dict[str, tuple[int, ...]]
     """Units by key."""
+    rarities: dict[str, float]
+    """Weight of each key in the passages; any other has 1."""
 
     def weight(self, token: Token) -> float:
         """How much of a sentence hangs on this token; rare words weigh most, absent ones the same as the rarest."""
         if token.kind == "figure":
             return FIGURE_WEIGHT
-        rarity = rarity_weight(len(self.postings.get(token.key, ())), len(self.units))
+        rarity = self.rarities.get(token.key, 1.0)
         return rarity * SOFT_WEIGHT if token.kind == "word" and token.key in SOFT_KEYS else rarity
 
 
@@ -83,13 +85,16 @@ def prepare(chunks: Sequence[Chunk]) -> Evidence:
             units.append(placed)
             for key in placed.keys:
                 postings.setdefault(key, []).append(placed.number)
-        passages.append(frozenset(key for unit in units[first:] for key in unit.keys))
+        passages.append(frozenset(key for unit in units[first:] for key in unit.keys) | _headings_of(chunk.text))
     return Evidence(
         chunks=tuple(chunks),
         units=tuple(units),
-        heading_keys=tuple(keys_of(tokenise(f"{c.title}. {'. '.join(c.heading_path)}")) for c in chunks),
+        heading_keys=tuple(
+            keys_of(tokenise(f"{c.title}. {'. '.join(c.heading_path)}")) | _headings_of(c.text) for c in chunks
+        ),
         passage_keys=tuple(passages),
         postings={key: tuple(numbers) for key, numbers in postings.items()},
+        rarities={key: rarity_weight(len(numbers), len(units)) for key, numbers in postings.items()},
     )
 
 
@@ -137,13 +142,20 @@ def _units_of(text: str) -> tuple[Unit, ...]:
     units: list[Unit] = []
     places: dict[int, int] = {}
     for number, part in enumerate(segment(masked)):
-        if part.kind == "rule":
+        if part.kind in ("rule", "heading"):
             continue
         tokens = tokenise(masked[part.start : part.end])
         places[number] = len(units)
         lead = places.get(part.lead, -1)
         units.append(Unit(len(units), 0, part.kind, part.start, part.end, tokens, keys_of(tokens), lead))
     return tuple(units)
+
+
+@lru_cache(maxsize=256)
+def _headings_of(text: str) -> frozenset[str]:
+    """Words of the headings inside a passage; a heading names what is spoken of and states nothing."""
+    parts = [text[part.start : part.end] for part in segment(text) if part.kind == "heading"] if "#" in text else []
+    return keys_of(token for part in parts for token in tokenise(part))
 
 
 def _blank(text: str) -> str:

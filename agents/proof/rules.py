@@ -55,8 +55,6 @@ class Comparison:
     pairs: tuple[Pair, ...]
     aligned_share: float
     """Share of the claim's weight that is in ``pairs``."""
-    given: frozenset[str]
-    """Words of the question."""
     evidence: Evidence
 
 

@@ -47,7 +47,8 @@ _BOUNDS = [(re.compile(pattern, re.IGNORECASE), key) for pattern, key in BOUND_P
 _BOUND = re.compile("|".join(rf"(?:{pattern})\b" for pattern, _ in BOUND_PHRASES), re.IGNORECASE)
 _MONTH = "|".join(MONTHS)
 _DATE = re.compile(
-    rf"(?:{_MONTH})\s+\d{{1,2}}(?:st|nd|rd|th)?,?\s+\d{{4}}|\d{{1,2}}\s+(?:{_MONTH}),?\s+\d{{4}}", re.IGNORECASE
+    rf"(?:{_MONTH})\s+\d{{1,2}}(?:st|nd|rd|th)?,?\s+\d{{4}}(?!\d)|\d{{1,2}}\s+(?:{_MONTH}),?\s+\d{{4}}(?!\d)",
+    re.IGNORECASE,
 )
 _TOKEN = re.compile(
     rf"""

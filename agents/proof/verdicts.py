@@ -32,8 +32,8 @@ GIVEN_SHARE = 0.5
 CONTRADICTION_COST = 0.1
 """A span that contradicts decides only if it is nearer to the claim by this much than one that does not."""
 MAX_PARTS = 4
-_SEMICOLON = re.compile(r";\s+")
 _JOINTS = (
+    (re.compile(r";\s+"), 2),
     (re.compile(r",\s+(?:and|but|while|whereas)\s+|\s+(?:while|whereas)\s+"), 3),
     (re.compile(r"\s+and\s+"), 4),
 )
@@ -81,19 +81,12 @@ def judge(claim: str, evidence: Evidence, *, given: frozenset[str], cited: Colle
         cited: Passages that the model named for this claim; looked at first.
     """
     masked = mask_markup(claim)
-    sentences = [part for a, b in split_sentences(masked, 0, len(masked)) for part in _statements(masked[a:b])]
+    sentences = [masked[start:end] for start, end in split_sentences(masked, 0, len(masked))]
     checked = [sentence for sentence in sentences if content(tokenise(sentence))]
     if len(checked) < 2:
         return _judge_sentence(masked, evidence, given, cited)
     judgements = [_judge_sentence(sentence, evidence, given, cited) for sentence in checked]
     return _all_of(judgements, "sentences")
-
-
-def _statements(sentence: str) -> list[str]:
-    """A sentence cut at semicolons outside of brackets, where each side says something."""
-    parts = _SEMICOLON.split(sentence)
-    closed = all(part.count("(") == part.count(")") for part in parts)
-    return parts if closed and all(len(content(tokenise(part))) > 1 for part in parts) else [sentence]
 
 
 def _judge_sentence(sentence: str, evidence: Evidence, given: frozenset[str], cited: Collection[int]) -> Judgement:
@@ -138,10 +131,36 @@ def _all_of(judgements: Sequence[Judgement], name: str) -> Judgement:
     return Judgement(verdict, supports, failed[0].explanation, coverage)
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A claim made ready to be laid beside many spans."""
+
+    tokens: tuple[Token, ...]
+    """Without function words and negations."""
+    negations: frozenset[tuple[int, int]]
+    weighted: tuple[tuple[Token, float], ...]
+    """What it says, each with its share of the whole."""
+
+
+def _asked(tokens: Sequence[Token], evidence: Evidence) -> _Asked:
+    said = content(tokens)
+    total = sum(evidence.weight(token) for token in said) or 1.0
+    return _Asked(
+        tokens=tuple(token for token in tokens if token.kind not in ("stop", "negation")),
+        negations=odd_negations(tokens, [(0, token.clause) for token in tokens]),
+        weighted=tuple((token, evidence.weight(token) / total) for token in said),
+    )
+
+
 def _best(tokens: Sequence[Token], evidence: Evidence, given: frozenset[str], cited: Collection[int]) -> _Weighed:
-    if not content(tokens):
+    asked = _asked(tokens, evidence)
+    if not asked.weighted:
         return _Weighed(Judgement("unsupported", (), "Says nothing that could be checked."), decisive=False)
-    weighed = [_weigh(tokens, window, evidence, given) for window in candidates(tokens, evidence, cited)]
+    weighed: list[_Weighed] = []
+    for window in candidates(tokens, evidence, cited):
+        if not window.single and any(one.decisive and one.judgement.verdict == "verified" for one in weighed):
+            break
+        weighed.append(_weigh(asked, window, evidence, given))
     pool = [one for one in weighed if one.decisive] or weighed
     nothing = _Weighed(Judgement("unsupported", (), "None of its words stand in the passages."), decisive=False)
     return max(pool, key=lambda one: _order(one.judgement), default=nothing)
@@ -153,37 +172,37 @@ def _order(judgement: Judgement) -> tuple[bool, float]:
     return judgement.verdict == "verified", judgement.coverage - cost
 
 
-def _weigh(tokens: Sequence[Token], window: Window, evidence: Evidence, given: frozenset[str]) -> _Weighed:
-    kept = tuple(token for token in tokens if token.kind not in ("stop", "negation"))
-    pairs = tuple(align(kept, window.tokens))
-    total = sum(evidence.weight(token) for token in content(kept)) or 1.0
-    aligned = sum(
-        evidence.weight(kept[pair.claim]) for pair in pairs if kept[pair.claim] in content((kept[pair.claim],))
-    )
-    comparison = Comparison(
-        claim=kept,
-        claim_negations=odd_negations(tokens, [(0, token.clause) for token in tokens]),
-        window=window,
-        pairs=pairs,
-        aligned_share=aligned / total,
-        given=given,
-        evidence=evidence,
-    )
-    missing = [token for token in content(kept) if not _stands(token, window)]
-    own = sum(evidence.weight(token) for token in content(kept) if _stands(token, window, bare=True)) / total
-    coverage = sum(_share(token, window, evidence, given) * evidence.weight(token) for token in content(kept)) / total
+def _weigh(asked: _Asked, window: Window, evidence: Evidence, given: frozenset[str]) -> _Weighed:
+    support = Support(window.passage, window.start, window.end)
+    missing = [token for token, _ in asked.weighted if not held_by(token, window)]
+    lost = {token: _share(token, window, evidence, given) for token in missing}
+    coverage = sum(share * lost.get(token, 1.0) for token, share in asked.weighted)
+    if coverage < PARTIAL_COVERAGE:
+        return _Weighed(_verdict(coverage, (), missing, support), decisive=False)
+    pairs = tuple(align(asked.tokens, window.tokens))
+    shares = dict(asked.weighted)
+    aligned = sum(shares.get(asked.tokens[pair.claim], 0.0) for pair in pairs)
+    comparison = Comparison(asked.tokens, asked.negations, window, pairs, aligned, evidence)
     findings = [finding for rule in RULES for finding in rule(comparison)]
+    own = sum(share for token, share in asked.weighted if _stands_bare(token, window))
+    findings += _too_thin(asked, window, missing, own)
+    judgement = _verdict(coverage, findings, missing, support)
+    in_order = len(pairs) >= MIN_IN_ORDER and len(pairs) >= IN_ORDER * len(asked.tokens)
+    differs = any(finding.severity != "gap" for finding in findings)
+    decides = differs or judgement.verdict == "verified"
+    nearly_same = aligned >= VERBATIM or own >= ALL_WORDS or in_order
+    return _Weighed(judgement, decisive=window.single and nearly_same and decides)
+
+
+def _too_thin(asked: _Asked, window: Window, missing: Sequence[Token], own: float) -> list[Finding]:
+    """A span that says less than the claim cannot carry it, however much its headings add."""
+    findings: list[Finding] = []
     unsaid = [token for token in missing if token.key not in SOFT_KEYS]
-    if unsaid and len(content(window.tokens)) < len(content(kept)):
+    if unsaid and len(content(window.tokens)) < len(asked.weighted):
         findings.append(Finding("gap", f"the passage is shorter than the claim and lacks {unsaid[0].text!r}"))
     if own < OWN_COVERAGE:
         findings.append(Finding("gap", "most of its words stand beside the passage's sentence, not in it"))
-    judgement = _verdict(coverage, findings, missing, Support(window.passage, window.start, window.end))
-    in_order = len(pairs) >= MIN_IN_ORDER and len(pairs) >= IN_ORDER * len(kept)
-    whole = comparison.aligned_share >= VERBATIM or own >= ALL_WORDS or in_order
-    differs = any(finding.severity != "gap" for finding in findings)
-    decisive = window.single and whole and (differs or judgement.verdict == "verified")
-    return _Weighed(judgement, decisive)
+    return findings
 
 
 def _verdict(coverage: float, findings: Sequence[Finding], missing: Sequence[Token], support: Support) -> Judgement:
@@ -201,14 +220,13 @@ def _verdict(coverage: float, findings: Sequence[Finding], missing: Sequence[Tok
     return Judgement("unsupported", (), _sentence(f"no passage says this; the nearest lacks {words}"), coverage)
 
 
-def _stands(token: Token, window: Window, *, bare: bool = False) -> bool:
-    """Whether the span holds a token; ``bare``: the span itself, not what introduces it."""
-    return found_in(token, window.keys) if bare and token.kind != "figure" else held_by(token, window)
+def _stands_bare(token: Token, window: Window) -> bool:
+    """Whether the span itself holds a token, not what introduces it."""
+    return held_by(token, window) if token.kind == "figure" else found_in(token, window.keys)
 
 
 def _share(token: Token, window: Window, evidence: Evidence, given: frozenset[str]) -> float:
-    if _stands(token, window):
-        return 1.0
+    """What a token counts that the span does not hold."""
     if token.kind == "figure":
         return 0.0
     if found_in(token, evidence.passage_keys[window.passage]):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -15,6 +15,8 @@ MAX_SEEDS = 8
 """Units with the most of a claim's words that are looked at with their neighbours."""
 MAX_JOINED = 6
 """Spans of several units per claim that are compared token by token, beside the single ones."""
+HEADING_PROMISE = 0.7
+"""Share of its weight that a word counts in the choice of spans when only a heading has it."""
 MAX_QUOTE_CHARACTERS = 900
 _WITH_UNIT = re.compile(rf"(?P<number>{NUMBER})[\s-]*(?P<unit>\D+)$")
 CITED_BONUS = 1.15
@@ -84,8 +86,8 @@ def odd_negations(tokens: Sequence[Token], clauses: Sequence[tuple[int, int]]) -
     return frozenset(odd)
 
 
-def candidates(claim: Sequence[Token], evidence: Evidence, cited: Collection[int]) -> list[Window]:
-    """Spans worth comparing with a claim, those with most of its words first."""
+def candidates(claim: Sequence[Token], evidence: Evidence, cited: Collection[int]) -> Iterator[Window]:
+    """Spans worth comparing with a claim: single units with most of its words first, then several together."""
     asked = content(claim)
     overlap: dict[int, float] = {}
     for token in {token.key: token for token in asked}.values():
@@ -96,11 +98,12 @@ def candidates(claim: Sequence[Token], evidence: Evidence, cited: Collection[int
         if evidence.units[number].passage in cited:
             overlap[number] *= CITED_BONUS
     seeds = sorted(overlap, key=lambda number: (-overlap[number], number))[:MAX_SEEDS]
+    for seed in seeds:
+        yield window(evidence, (seed,))
     runs = dict.fromkeys(run for seed in seeds for run in _runs(seed, evidence, overlap))
-    windows = [window(evidence, run) for run in runs]
-    single = [w for w in windows if w.single]
-    joined = [w for w in windows if not w.single and w.end - w.start <= MAX_QUOTE_CHARACTERS]
-    return single + sorted(joined, key=lambda w: -_promise(w, asked, evidence, cited))[:MAX_JOINED]
+    short = [run for run in runs if _characters(run, evidence) <= MAX_QUOTE_CHARACTERS]
+    for run in sorted(short, key=lambda run: -_promise(run, asked, evidence, cited))[:MAX_JOINED]:
+        yield window(evidence, run)
 
 
 def window(evidence: Evidence, run: tuple[int, ...]) -> Window:
@@ -147,7 +150,7 @@ def _runs(seed: int, evidence: Evidence, overlap: Collection[int]) -> list[tuple
     unit = units[seed]
     before = seed - 1 if seed and units[seed - 1].passage == unit.passage else None
     after = seed + 1 if seed + 1 < len(units) and units[seed + 1].passage == unit.passage else None
-    runs: list[tuple[int, ...]] = [(seed,)]
+    runs: list[tuple[int, ...]] = []
     if before is not None:
         runs.append((before, seed))
     if after is not None:
@@ -172,11 +175,22 @@ def _list_run(unit: Unit, evidence: Evidence, overlap: Collection[int]) -> tuple
     return run if len(run) <= 16 else None
 
 
-def _promise(w: Window, asked: Sequence[Token], evidence: Evidence, cited: Collection[int]) -> float:
-    """Weight of the claim's tokens that the span holds, less a little for length."""
-    held = sum(evidence.weight(t) * (1.0 if found_in(t, w.keys) else 0.7) for t in asked if held_by(t, w))
-    length_cost = 0.0004 * (w.end - w.start)
-    return held * (CITED_BONUS if w.passage in cited else 1.0) - length_cost
+def _characters(run: Sequence[int], evidence: Evidence) -> int:
+    return evidence.units[run[-1]].end - evidence.units[run[0]].start
+
+
+def _promise(run: Sequence[int], asked: Sequence[Token], evidence: Evidence, cited: Collection[int]) -> float:
+    """Weight of the claim's tokens that a run or its headings hold, less a little for length."""
+    units = [evidence.units[number] for number in run]
+    passage = units[0].passage
+    headings = evidence.heading_keys[passage]
+    held = 0.0
+    for token in asked:
+        if any(found_in(token, unit.keys) for unit in units):
+            held += evidence.weight(token)
+        elif found_in(token, headings):
+            held += evidence.weight(token) * HEADING_PROMISE
+    return held * (CITED_BONUS if passage in cited else 1.0) - 0.0004 * _characters(run, evidence)
 
 
 @lru_cache(maxsize=4096)
