@@ -59,6 +59,10 @@ def load_session(path: Path, *, threads: int) -> OnnxSession:
     """
     options = cast("Any", onnxruntime).SessionOptions()
     options.intra_op_num_threads = threads
+    # Plans are kept per input shape, and every batch has another shape: 220 MB for nothing.
+    options.enable_mem_pattern = False
+    # Waiting threads would burn the processor that the chat model needs.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     try:
         return OnnxSession(onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"]))
     except _STATUS_ERRORS as error:
