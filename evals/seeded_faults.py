@@ -157,8 +157,10 @@ def _cases(sentence: str, document: str, place: int, generator: random.Random, c
         if altered and altered != base:
             cases.append(Case(altered, sentence, right, False, kind, document))
     others = [name for name in corpus.passages if name != document]
-    wrong = tuple(generator.choice(corpus.passages[name]) for name in generator.sample(others, DISTRACTORS + 1))
-    if not any(_squeeze(sentence) in _squeeze(passage) for passage in wrong):
+    wrong = tuple(
+        generator.choice(corpus.passages[name]) for name in generator.sample(others, min(DISTRACTORS + 1, len(others)))
+    )
+    if wrong and not any(_squeeze(sentence) in _squeeze(passage) for passage in wrong):
         cases.append(Case(sentence, sentence, wrong, False, "wrong_passage", document))
     return cases
 
@@ -168,7 +170,10 @@ def _evidence(document: str, place: int, generator: random.Random, corpus: Corpu
     same = [passage for number, passage in enumerate(own) if number != place]
     near = generator.sample(same, min(2, len(same)))
     others = [name for name in corpus.passages if name != document]
-    far = [generator.choice(corpus.passages[name]) for name in generator.sample(others, DISTRACTORS - len(near))]
+    far = [
+        generator.choice(corpus.passages[name])
+        for name in generator.sample(others, min(DISTRACTORS - len(near), len(others)))
+    ]
     return (own[place], *near, *far)
 
 

@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+from evals.seeded_faults import generate, read_corpus, score
+
+TEXTS = {
+    "limits.md": (
+        "# Limits\n\nThe memory limit of each container is 512 MiB by default. "
+        "The kubelet does not restart a Pod that has finished within 30 seconds.\n\n"
+        "The field `maxSurge` is rounded up, before the field `maxUnavailable` is set to 25 percent of the Pods."
+    ),
+    "teams.md": (
+        "# Teams\n\nThe Platform team answers within 15 minutes at night. "
+        "The Network team keeps 3 engineers on call during each week of the year."
+    ),
+    "costs.md": "# Costs\n\nEach node of the cluster costs about 120 euros and holds at most 110 running Pods at once.",
+}
+
+
+def test_same_seed_gives_the_same_cases() -> None:
+    corpus = read_corpus(TEXTS)
+    assert generate(corpus, TEXTS, seed=1) == generate(corpus, TEXTS, seed=1)
+
+
+def test_true_claims_are_made_of_the_stored_sentence_and_altered_ones_differ_from_it() -> None:
+    for case in generate(read_corpus(TEXTS), TEXTS, seed=3):
+        stored = any(case.original in passage for passage in case.passages)
+        if case.kind == "wrong_passage":
+            assert not stored
+        else:
+            assert stored
+        if case.kind == "verbatim":
+            assert case.claim == case.original
+        if not case.true and case.kind != "wrong_passage":
+            assert case.claim.replace("`", "") != case.original.replace("`", "")
+
+
+def test_every_kind_of_fault_is_made() -> None:
+    cases = [case for seed in range(5) for case in generate(read_corpus(TEXTS), TEXTS, seed=seed)]
+    kinds = {case.kind for case in cases}
+    assert {"figure", "unit", "name", "negation", "comparison", "order", "wrong_passage"} <= kinds
+    assert {"verbatim", "plain", "reworded", "joined"} <= kinds
+
+
+def test_score_counts_what_a_verifier_flags() -> None:
+    cases = generate(read_corpus(TEXTS), TEXTS, seed=1)
+    believes_all = score(cases, lambda claim, passages: True)
+    believes_nothing = score(cases, lambda claim, passages: False)
+    assert believes_all["altered"].share == 0.0
+    assert believes_nothing["true"].share == 1.0
+    assert believes_all["true"].total + believes_all["altered"].total + believes_all["wrong_passage"].total == len(
+        cases
+    )
