@@ -83,8 +83,10 @@ def _draw_table(records: list[DocumentRecord]) -> None:
         key="document-to-open",
         on_change=_open_chosen,
     )
+    rows = [_row(record) for record in records]
     st.dataframe(
-        [_row(record) for record in records],
+        rows,
+        column_order=[name for name in rows[0] if any(row[name] not in ("", None) for row in rows)],
         hide_index=True,
         key=TABLE,
         on_select=lambda: _open_row(records),
