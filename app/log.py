@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import logging
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 _STANDARD = frozenset(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "color_message", "taskName"}
@@ -26,9 +28,26 @@ class FieldFormatter(logging.Formatter):
         return super().formatMessage(record) + "".join(fields)
 
 
-def configure_logging(level: str, *, path: Path | None = None) -> None:
-    """Send records of that level and above to a file, or to stderr; libraries speak from WARNING on."""
-    handler = logging.FileHandler(path, encoding="utf-8", delay=True) if path else logging.StreamHandler(sys.stderr)
+def configure_logging(level: str) -> None:
+    """Send records of that level and above to stderr; libraries speak from WARNING on."""
+    _send(logging.StreamHandler(sys.stderr), level)
+
+
+@contextmanager
+def logging_to(path: Path, level: str) -> Generator[None]:
+    """Send records to a file as long as the context; then the handlers of before are back and the file is closed."""
+    handler = logging.FileHandler(path, encoding="utf-8", delay=True)
+    root = logging.getLogger()
+    before = list(root.handlers)
+    _send(handler, level)
+    try:
+        yield
+    finally:
+        root.handlers[:] = before
+        handler.close()
+
+
+def _send(handler: logging.Handler, level: str) -> None:
     handler.setFormatter(FieldFormatter())
     root = logging.getLogger()
     root.handlers[:] = [handler]

@@ -17,7 +17,7 @@ import uvicorn
 from app.client import ApiClient
 from app.errors import PortTaken
 from app.home_lock import ApiAddress, announced_api
-from app.log import configure_logging
+from app.log import configure_logging, logging_to
 from app.main import Overrides, create_app
 from app.processes import local_url
 from app.settings import Settings
@@ -47,14 +47,14 @@ async def serve_embedded(settings: Settings, **overrides: Unpack[Overrides]) -> 
     with tempfile.TemporaryDirectory(prefix="groundwork-") as folder:  # mode 0700
         path = Path(folder) / "api.sock"
         async with open_platform(settings, **overrides) as platform:
-            configure_logging(settings.log.level, path=settings.home.logs / COMMAND_LOG)
             listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
             listener.bind(str(path))
-            async with (
-                answering(settings, platform, listener),
-                ApiClient("http://localhost", token=platform.local_token, uds=path) as client,
-            ):
-                yield client
+            with logging_to(settings.home.logs / COMMAND_LOG, settings.log.level):
+                async with (
+                    answering(settings, platform, listener),
+                    ApiClient("http://localhost", token=platform.local_token, uds=path) as client,
+                ):
+                    yield client
 
 
 @asynccontextmanager
