@@ -26,24 +26,29 @@ class Gap(NamedTuple):
 
 
 def agree(left: Token, right: Token) -> bool:
-    """Whether two tokens say the same: equal keys, or figures that share a reading."""
+    """Whether two tokens say the same: equal keys, figures that share a reading, a dotted name and its last part."""
     if left.forms and right.forms:
         return not left.forms.isdisjoint(right.forms)
-    return left.key == right.key
+    if left.key == right.key:
+        return True
+    both = left.kind == "identifier" and right.kind == "identifier"
+    return both and (left.key.endswith(f".{right.key}") or right.key.endswith(f".{left.key}"))
 
 
 def align(claim: Sequence[Token], span: Sequence[Token]) -> list[Pair]:
     """Pairs of the longest common subsequence, in order. Hunt and Szymanski, CACM 20(5), 1977."""
     places: dict[str, list[int]] = {}
     for number, token in enumerate(span):
-        places.setdefault(token.key, []).append(number)
+        places.setdefault(_last_part(token), []).append(number)
     figures = [number for number, token in enumerate(span) if token.forms]
     tails: list[int] = []
     tail_links: list[int] = []
     links: list[tuple[Pair, int]] = []
     for number, token in enumerate(claim):
-        matches = [i for i in figures if agree(token, span[i])] if token.forms else places.get(token.key, [])
+        matches = [i for i in figures if agree(token, span[i])] if token.forms else places.get(_last_part(token), [])
         for place in reversed(matches):
+            if not agree(token, span[place]):
+                continue
             length = bisect_left(tails, place)
             links.append((Pair(number, place), tail_links[length - 1] if length else -1))
             if length == len(tails):
@@ -58,6 +63,10 @@ def align(claim: Sequence[Token], span: Sequence[Token]) -> list[Pair]:
         pair, link = links[link]
         pairs.append(pair)
     return pairs[::-1]
+
+
+def _last_part(token: Token) -> str:
+    return token.key.rpartition(".")[2] if token.kind == "identifier" else token.key
 
 
 def gaps(claim: Sequence[Token], span: Sequence[Token], pairs: Sequence[Pair], reach: int) -> list[Gap]:

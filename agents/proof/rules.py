@@ -11,7 +11,7 @@ from agents.proof.evidence import SOFT_KEYS, Evidence
 from agents.proof.figures import dimensions
 from agents.proof.lexicon import BOUND_GROUPS, OPPOSITES
 from agents.proof.tokens import CONTENT_KINDS, HARD_KINDS, Token, stem
-from agents.proof.windows import Window, figure_places, held_by
+from agents.proof.windows import BOUND_NOUNS, Window, figure_places, held_by
 
 NEAR_VERBATIM = 0.5
 """Share of a claim's weight that must stand in the span in the same order before single words are held against it."""
@@ -56,6 +56,8 @@ class Comparison:
     aligned_share: float
     """Share of the claim's weight that is in ``pairs``."""
     evidence: Evidence
+    given: frozenset[str]
+    """Words of the question."""
 
 
 Rule = Callable[[Comparison], list[Finding]]
@@ -84,6 +86,8 @@ def bounds(comparison: Comparison) -> list[Finding]:
         groups = {BOUND_GROUPS[other] for other in theirs if other}
         if groups and BOUND_GROUPS[mine] not in groups:
             findings.append(Finding("contradiction", f"the passage bounds {token.text!r} the other way round"))
+        elif BOUND_GROUPS[mine] in {group for key, group in BOUND_NOUNS.items() if key in window.keys}:
+            continue
         elif not groups or None not in theirs:
             findings.append(Finding("conflict", f"the passage does not say {mine.replace('-', ' ')} {token.text!r}"))
     return findings
@@ -165,17 +169,18 @@ def displaced(comparison: Comparison) -> list[Finding]:
 
 
 def moved(comparison: Comparison) -> list[Finding]:
-    """In nearly the same order, a name or figure that stands in another place of the span plays another part."""
+    """In nearly the same order, a name or figure whose place is taken by another one there plays another part."""
     if comparison.aligned_share < SAME_ORDER:
         return []
     settled = {pair.claim for pair in comparison.pairs}
-    return [
-        Finding("conflict", f"{token.text!r} stands in another place of the sentence")
-        for number, token in enumerate(comparison.claim)
-        if number not in settled
-        and token.kind in HARD_KINDS
-        and any(agree(token, other) for other in comparison.window.tokens)
-    ]
+    findings: list[Finding] = []
+    for number, token in enumerate(comparison.claim):
+        if number in settled or token.kind not in HARD_KINDS or not held_by(token, comparison.window):
+            continue
+        rivals = [_neighbour_there(number, step, comparison) for step in (1, -1)]
+        if any(rival and rival.kind in HARD_KINDS and not agree(rival, token) for rival in rivals):
+            findings.append(Finding("conflict", f"{token.text!r} stands in another place of the sentence"))
+    return findings
 
 
 RULES: tuple[Rule, ...] = (hard_tokens, bounds, polarity, opposites, replaced, displaced, moved, binding)
@@ -264,16 +269,20 @@ def _held_against(gap: Gap, comparison: Comparison) -> list[Finding]:
     for token in mine:
         if gap.at_edge and token.key in SOFT_KEYS:
             continue
-        rivals = [other for other in theirs if _comparable(token, other)]
+        rivals = [other for other in theirs if _comparable(token, other) and not _both_soft(token, other)]
         if rivals:
             hard = token.kind in HARD_KINDS and rivals[0].kind in HARD_KINDS
             severity = "contradiction" if hard and not gap.at_edge else "conflict"
             findings.append(Finding(severity, f"the passage says {rivals[0].text!r}, not {token.text!r}"))
-        elif token.kind in ("contrast", "modal"):
+        elif token.kind in ("contrast", "modal") and token.key not in comparison.given:
             findings.append(Finding("conflict", f"the passage does not say {token.text!r}"))
     if not gap.at_edge:
         findings.extend(Finding("conflict", f"the passage adds {t.text!r}") for t in theirs if t.kind == "contrast")
     return findings
+
+
+def _both_soft(token: Token, other: Token) -> bool:
+    return token.key in SOFT_KEYS and other.key in SOFT_KEYS
 
 
 def _said(token: Token, gap: Gap, comparison: Comparison) -> bool:

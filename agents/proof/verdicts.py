@@ -182,7 +182,7 @@ def _weigh(asked: _Asked, window: Window, evidence: Evidence, given: frozenset[s
     pairs = tuple(align(asked.tokens, window.tokens))
     shares = dict(asked.weighted)
     aligned = sum(shares.get(asked.tokens[pair.claim], 0.0) for pair in pairs)
-    comparison = Comparison(asked.tokens, asked.negations, window, pairs, aligned, evidence)
+    comparison = Comparison(asked.tokens, asked.negations, window, pairs, aligned, evidence, given)
     findings = [finding for rule in RULES for finding in rule(comparison)]
     own = sum(share for token, share in asked.weighted if _stands_bare(token, window))
     findings += _too_thin(asked, window, missing, own)

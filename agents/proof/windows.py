@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from agents.proof.evidence import Evidence, Unit, content
 from agents.proof.figures import NUMBER, read_figure
+from agents.proof.lexicon import AT_LEAST, AT_MOST
 from agents.proof.tokens import Token, camel_parts, identifier_parts, stem
 
 MAX_SEEDS = 8
@@ -21,6 +22,12 @@ MAX_QUOTE_CHARACTERS = 900
 _WITH_UNIT = re.compile(rf"(?P<number>{NUMBER})[\s-]*(?P<unit>\D+)$")
 CITED_BONUS = 1.15
 """Factor for passages that the model itself cited; enough to break near ties, too little to beat a better span."""
+
+
+BOUND_NOUNS: dict[str, str] = {stem("maximum"): "down", stem("minimum"): "up"}
+"""Nouns that bound a figure, with the direction that ``lexicon.BOUND_GROUPS`` gives the phrases."""
+_NOUN_OF = {AT_MOST: stem("maximum"), AT_LEAST: stem("minimum")}
+"""What a phrase says as a noun: what ``cannot exceed 1 MiB`` has a maximum of 1 MiB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +123,7 @@ def window(evidence: Evidence, run: tuple[int, ...]) -> Window:
     for unit in units:
         if unit.kind == "row" and unit.lead >= 0:
             keys |= evidence.units[unit.lead].keys
+        keys |= {_NOUN_OF[token.key] for token in unit.tokens if token.key in _NOUN_OF}
         lead = unit.lead
         while lead >= 0:
             context |= evidence.units[lead].keys

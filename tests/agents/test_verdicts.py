@@ -32,6 +32,7 @@ def _judge(claim: str, question: str = "") -> Judgement:
         "The timeout of the startup probe is 30 seconds.",
         "The kubelet doesn't restart a Pod that has finished.",
         "Raise the memory limit or look for a memory leak.",
+        "The maximum size of the data stored in one ConfigMap is 1 MiB.",
     ],
 )
 def test_true_claim_is_verified(claim: str) -> None:
@@ -53,6 +54,7 @@ def test_true_claim_is_verified(claim: str) -> None:
         ("negation", "The kubelet does not restart the container then."),
         ("bound", "The data stored in a ConfigMap can exceed 1 MiB."),
         ("bound", "The data stored in a ConfigMap is at least 1 MiB."),
+        ("bound", "The minimum size of the data stored in one ConfigMap is 1 MiB."),
         ("opposite", "Feature gates are disabled by default."),
         ("opposite", "If a container uses less memory than its limit, the kernel stops it."),
         ("binding", "On Linux nodes it is memory.available<500Mi and on Windows nodes it is memory.available<100Mi."),
