@@ -13,6 +13,7 @@ from agents.prompting import fill_prompt
 from agents.proof.evidence import Evidence, content
 from agents.proof.tokens import Token, tokenise
 from agents.proof.windows import found_in
+from agents.request import AnswerRequest
 from retrieval.types import Hit, SearchFilter
 
 # The thresholds were read off k8s-questions (dev) and 28 questions of our own over the Kubernetes documentation, with
@@ -24,7 +25,7 @@ DOUBTFUL_COSINE = 0.50
 MIN_COVERAGE = 0.45
 """Least share of the question's telling words that the passages hold when the cosine is doubtful; they had 0.51."""
 SURE_COSINE = 0.62
-"""Best cosine from which on missing plain names do not count."""
+"""Best cosine from which on missing plain names do not count, and code names only together with missing words."""
 CODE_COVERAGE = 0.65
 """Least share when none of the code names of the question stands in the passages; unanswerable ones had 0.59."""
 NEAREST_SHOWN = 3
@@ -57,7 +58,12 @@ class EvidenceSignals:
     """Names written as code in the question."""
 
 
-def evidence_signals(question: str, hits: Sequence[Hit], evidence: Evidence) -> EvidenceSignals:
+def best_cosine(hits: Sequence[Hit]) -> float | None:
+    """Cosine of the passage nearest in meaning, wherever fusion put it; None when the dense leg returned none."""
+    return max((hit.scores.dense for hit in hits if hit.scores.dense is not None), default=None)
+
+
+def evidence_signals(question: str, top_cosine: float | None, evidence: Evidence) -> EvidenceSignals:
     """How far the passages speak of what the question names."""
     words = list({token.key: token for token in content(tokenise(question)) if token.kind != "figure"}.values())
     keys = _all_keys(evidence)
@@ -66,9 +72,8 @@ def evidence_signals(question: str, hits: Sequence[Hit], evidence: Evidence) -> 
     held = sum(weights[token.key] for token in words if found_in(token, keys))
     named = [token for token in words if token.kind in ("name", "identifier") and not _OWN_NAME.fullmatch(token.text)]
     missing = [token for token in named if not found_in(token, keys)]
-    cosines = [hit.scores.dense for hit in hits if hit.scores.dense is not None]
     return EvidenceSignals(
-        top_cosine=max(cosines) if cosines else None,
+        top_cosine=top_cosine,
         coverage=held / total if total else 0.0,
         missing=tuple(token.text for token in missing),
         names=len(named),
@@ -83,19 +88,19 @@ def is_too_weak(signals: EvidenceSignals) -> bool:
     if cosine < MIN_COSINE or (cosine < DOUBTFUL_COSINE and signals.coverage < MIN_COVERAGE):
         return True
     if signals.code and signals.missing_code == signals.code:
-        return signals.coverage < CODE_COVERAGE
+        return signals.coverage < CODE_COVERAGE or cosine < SURE_COSINE
     return bool(signals.missing) and 2 * len(signals.missing) >= signals.names and cosine < SURE_COSINE
 
 
 def before_generation(
-    question: str, query: str, hits: Sequence[Hit], evidence: Evidence, scope: SearchFilter
+    request: AnswerRequest, query: str, hits: Sequence[Hit], evidence: Evidence, top_cosine: float | None
 ) -> Abstention | None:
     """The abstention that the evidence calls for, or None to go on."""
-    searched = describe_search(query, scope)
+    searched = describe_search(query, request.search_filter)
     if not hits:
         reason = "no_documents" if content(tokenise(query)) else "weak_evidence"
         return Abstention(reason=reason, searched=searched)
-    if is_too_weak(evidence_signals(question, hits, evidence)):
+    if is_too_weak(evidence_signals(request.question, top_cosine, evidence)):
         return Abstention(reason="weak_evidence", searched=searched, nearest=nearest(hits))
     return None
 

@@ -41,6 +41,9 @@ class AnswerState:
     request: AnswerRequest
     query: str = ""
     hits: tuple[Hit, ...] = ()
+    """Best first; the prompt takes its passages from them."""
+    top_cosine: float | None = None
+    """Best cosine of all that the search returned."""
     rewrite_ms: float = 0.0
     retrieve_ms: float = 0.0
     passages: tuple[Hit, ...] = ()

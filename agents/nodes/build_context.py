@@ -19,7 +19,7 @@ async def build_context(state: AnswerState, runtime: Runtime[Context]) -> dict[s
     """Prompt, its passages and the report of what was left out; or an abstention."""
     request, context = state.request, runtime.context
     found = await asyncio.to_thread(prepare, [hit.chunk for hit in state.hits])
-    abstention = before_generation(request.question, state.query, state.hits, found, request.search_filter)
+    abstention = before_generation(request, state.query, state.hits, found, state.top_cosine)
     if abstention is not None:
         report = ContextReport(budget_tokens=context.chat_model.context_tokens)
         runtime.stream_writer(HitsDraft(state.query, state.hits, report))

@@ -7,13 +7,16 @@ from time import perf_counter
 
 from langgraph.runtime import Runtime
 
+from agents.abstention import best_cosine
 from agents.drafts import QueryDraft
 from agents.history import standalone_query
 from agents.state import AnswerState, Context
 
 MIN_HITS = 10
-"""Hits asked for at least; what does not enter the prompt still speaks for or against an answer."""
+"""Hits kept at least; what does not enter the prompt still speaks for or against an answer."""
 HITS_PER_PASSAGE = 2
+LOOKED_AT = 40
+"""Hits asked for: the passage nearest in meaning may stand low in the fused order, and its cosine decides as well."""
 
 
 async def retrieve(state: AnswerState, runtime: Runtime[Context]) -> dict[str, object]:
@@ -24,15 +27,17 @@ async def retrieve(state: AnswerState, runtime: Runtime[Context]) -> dict[str, o
     rewritten = perf_counter()
     if query != request.question:
         runtime.stream_writer(QueryDraft(query))
+    kept = max(MIN_HITS, HITS_PER_PASSAGE * context.settings.evidence_passages)
     result = await asyncio.to_thread(
         context.retriever.search,
         query,
         search_filter=request.search_filter,
-        limit=max(MIN_HITS, HITS_PER_PASSAGE * context.settings.evidence_passages),
+        limit=max(LOOKED_AT, kept),
     )
     return {
         "query": query,
-        "hits": result.hits,
+        "hits": result.hits[:kept],
+        "top_cosine": best_cosine(result.hits),
         "rewrite_ms": (rewritten - started) * 1000,
         "retrieve_ms": (perf_counter() - rewritten) * 1000,
     }

@@ -6,6 +6,7 @@ from agents.abstention import (
     EvidenceSignals,
     abstention_text,
     before_generation,
+    best_cosine,
     describe_search,
     evidence_signals,
     is_refusal,
@@ -13,10 +14,15 @@ from agents.abstention import (
     nearest,
 )
 from agents.answer import Abstention
+from agents.request import AnswerRequest
 from retrieval.types import Hit, HitScores, SearchFilter
 from tests.agents.passages import CONFIG_MAP, OOM, chunk, evidence
 
 NO_FILTER = SearchFilter()
+
+
+def _request(question: str) -> AnswerRequest:
+    return AnswerRequest("run", "thread", question)
 
 
 def _hits(*cosines: float) -> list[Hit]:
@@ -40,12 +46,12 @@ def _signals(
 
 
 def test_own_names_versions_and_paths_need_not_be_known() -> None:
-    signals = evidence_signals("Why is memory-web-7 on v1.29 at /srv/web killed?", _hits(0.4), evidence(OOM))
+    signals = evidence_signals("Why is memory-web-7 on v1.29 at /srv/web killed?", 0.4, evidence(OOM))
     assert signals.missing == ()
 
 
 def test_signals_name_what_stands_in_no_passage() -> None:
-    signals = evidence_signals("What does ErrGpuThrottled of Velero mean for memory?", _hits(0.4), evidence(OOM))
+    signals = evidence_signals("What does ErrGpuThrottled of Velero mean for memory?", 0.4, evidence(OOM))
     assert signals.missing == ("ErrGpuThrottled", "Velero")
     assert signals.top_cosine == 0.4
     assert 0 < signals.coverage < 0.5
@@ -70,18 +76,19 @@ def test_weak_evidence(signals: EvidenceSignals, weak: bool) -> None:
 
 
 def test_question_without_words_is_weak_not_a_lack_of_documents() -> None:
-    abstention = before_generation("???", "???", (), evidence(), NO_FILTER)
+    abstention = before_generation(_request("???"), "???", (), evidence(), None)
     assert abstention is not None
     assert abstention.reason == "weak_evidence"
 
 
 def test_answerable_question_goes_on() -> None:
-    assert (
-        before_generation(
-            "What exit code does a container with too little memory get?", "q", _hits(0.6), evidence(OOM), NO_FILTER
-        )
-        is None
-    )
+    request = _request("What exit code does a container with too little memory get?")
+    assert before_generation(request, request.question, _hits(0.6), evidence(OOM), 0.6) is None
+
+
+def test_nearest_passage_counts_wherever_fusion_put_it() -> None:
+    assert best_cosine(_hits(0.2, 0.6)) == 0.6
+    assert best_cosine([]) is None
 
 
 @pytest.mark.parametrize(
