@@ -28,6 +28,8 @@ SURE_COSINE = 0.62
 """Best cosine from which on missing plain names do not count, and code names only together with missing words."""
 CODE_COVERAGE = 0.65
 """Least share when none of the code names of the question stands in the passages; unanswerable ones had 0.59."""
+FEW_WORDS = 3
+"""In a question this short (``exit code 255``) a figure is what is asked about; in a longer one it is an example."""
 NEAREST_SHOWN = 3
 _OWN_NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)+|v?[\d.]+(?:/\d+)?|~?/.*|\S*@\S*|--.*")
 """Names of the asker's own things (``payments-node-7``), versions, addresses, paths, flags: documents may lack them."""
@@ -65,7 +67,8 @@ def best_cosine(hits: Sequence[Hit]) -> float | None:
 
 def evidence_signals(question: str, top_cosine: float | None, evidence: Evidence) -> EvidenceSignals:
     """How far the passages speak of what the question names."""
-    words = list({token.key: token for token in content(tokenise(question)) if token.kind != "figure"}.values())
+    asked = {token.key: token for token in content(tokenise(question))}
+    words = [token for token in asked.values() if token.kind != "figure" or len(asked) <= FEW_WORDS]
     keys = _all_keys(evidence)
     weights = {token.key: evidence.weight(token) for token in words}
     total = sum(weights.values())

@@ -50,6 +50,14 @@ def test_own_names_versions_and_paths_need_not_be_known() -> None:
     assert signals.missing == ()
 
 
+def test_figure_counts_in_a_question_of_few_words_only() -> None:
+    assert evidence_signals("exit code 255", 0.4, evidence(OOM)).coverage < 0.7
+    assert evidence_signals("exit code 137", 0.4, evidence(OOM)).coverage == 1.0
+    known = evidence_signals("container stopped by the kernel with exit code 137 on 255 machines", 0.4, evidence(OOM))
+    without = evidence_signals("container stopped by the kernel with exit code 137 on machines", 0.4, evidence(OOM))
+    assert known.coverage == without.coverage
+
+
 def test_signals_name_what_stands_in_no_passage() -> None:
     signals = evidence_signals("What does ErrGpuThrottled of Velero mean for memory?", 0.4, evidence(OOM))
     assert signals.missing == ("ErrGpuThrottled", "Velero")
