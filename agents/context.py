@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from agents.answer import BudgetUse, ContextReport, DroppedEvidence
 from agents.chat_model import ChatMessage
+from agents.markers import strip_markers
 from agents.prompting import fill_prompt, load_prompt, neutralise, render_passage
 from agents.proof.tokens import tokenise
 from agents.settings import AnswerSettings
@@ -57,7 +58,9 @@ def draft(question: str, history: Sequence[ChatMessage], hits: Sequence[Hit]) ->
     for hit in hits:
         repeated = any(is_duplicate(hit.chunk, other.chunk) for other in kept)
         (duplicates if repeated else kept).append(hit)
-    return Draft(question, tuple(history), tuple(kept), tuple(duplicates))
+    # Numbers of an earlier answer point to passages that are no longer there.
+    turns = tuple(ChatMessage(message.role, strip_markers(message.content)[0]) for message in history)
+    return Draft(question, turns, tuple(kept), tuple(duplicates))
 
 
 def pack(
