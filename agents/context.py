@@ -103,7 +103,7 @@ def pack(
 
 
 def in_reading_order(hits: Sequence[Hit]) -> list[Hit]:
-    """Best first, but a chunk that directly follows or precedes another one of its document stands beside it."""
+    """Best last, next to the question, where small models read most closely; neighbours in a document stay together."""
     ordered: list[Hit] = []
     for hit in hits:
         neighbours = [
@@ -115,7 +115,7 @@ def in_reading_order(hits: Sequence[Hit]) -> list[Hit]:
             place = neighbours[0]
             ordered.insert(place + (ordered[place].chunk.position < hit.chunk.position), hit)
         else:
-            ordered.append(hit)
+            ordered.insert(0, hit)
     return ordered
 
 

@@ -36,6 +36,9 @@ def split_claims(answer: str) -> list[ClaimSpan]:
     place = 0
     while place < len(parts):
         part = parts[place]
+        if claims and part.start < claims[-1].end:  # inside of a block whose fences are out of step
+            place += 1
+            continue
         if part.kind == "code":
             last = place
             while last + 1 < len(parts) and parts[last + 1].block == part.block:

@@ -32,7 +32,7 @@ SOFT_WORDS: frozenset[str] = _words(
     given gives give use uses used using refer refers include includes including indicate indicates happen happens
     occur occurs cause causes caused result results due order able get gets got become becomes take takes set sets
     say says said stated describe describes described called known likely possible possibly
-    based regarding well now new instead size amount number
+    based regarding well now new instead size amount number show shows shown
     """
 )
 """Words that carry little of a sentence's truth; missing ones cost little (see ``evidence.SOFT_WEIGHT``)."""

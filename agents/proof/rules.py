@@ -265,11 +265,12 @@ def _neighbour_there(number: int, step: int, comparison: Comparison) -> Token | 
 def _held_against(gap: Gap, comparison: Comparison) -> list[Finding]:
     mine = [token for token in gap.claim if not _said(token, gap, comparison)]
     theirs = [token for token in gap.span if not any(agree(token, other) for other in gap.claim)]
+    claimed = {token.key for token in comparison.claim}
     findings: list[Finding] = []
     for token in mine:
         if gap.at_edge and token.key in SOFT_KEYS:
             continue
-        rivals = [other for other in theirs if _comparable(token, other) and not _both_soft(token, other)]
+        rivals = [other for other in theirs if _comparable(token, other) and not _yields(token, other, claimed)]
         if rivals:
             hard = token.kind in HARD_KINDS and rivals[0].kind in HARD_KINDS
             severity = "contradiction" if hard and not gap.at_edge else "conflict"
@@ -281,8 +282,9 @@ def _held_against(gap: Gap, comparison: Comparison) -> list[Finding]:
     return findings
 
 
-def _both_soft(token: Token, other: Token) -> bool:
-    return token.key in SOFT_KEYS and other.key in SOFT_KEYS
+def _yields(token: Token, other: Token, claimed: set[str]) -> bool:
+    """Whether a soft word stands where the span has another soft word, or a word that the claim says elsewhere."""
+    return token.key in SOFT_KEYS and (other.key in SOFT_KEYS or other.key in claimed)
 
 
 def _said(token: Token, gap: Gap, comparison: Comparison) -> bool:

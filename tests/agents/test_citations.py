@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agents.citations import ProvedAnswer, prove
@@ -122,7 +122,12 @@ def test_number_before_a_sentence_belongs_to_it() -> None:
     assert [citation.chunk_id for citation in proved.citations] == ["chunk-1", "chunk-0"]
 
 
-@given(_SENTENCES, st.booleans())
+CLAIM = "The data stored in a ConfigMap cannot exceed 1 MiB."
+CODE = "```\nmount a volume\n```\n"
+
+
+@given(sentences=_SENTENCES, remove=st.booleans())
+@example(sentences=[CLAIM, CODE, CLAIM, "\n\n", CODE], remove=True)
 def test_citations_never_invent(sentences: list[str], remove: bool) -> None:
     chunks = {passage.chunk_id: passage for passage in evidence(CONFIG_MAP, OOM, JOB).chunks}
     proved = _prove(" ".join(sentences), remove=remove)
