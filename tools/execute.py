@@ -13,16 +13,12 @@ from collections.abc import Awaitable
 
 from tools.arguments import validate_arguments
 from tools.calls import ToolCall
-from tools.errors import ToolError
+from tools.errors import OutcomeUnknown, ToolError
 from tools.fingerprint import arguments_hash
 from tools.ledger import ExecutionLedger
 from tools.types import CallContext, Tool, ToolOutput
 
 logger = logging.getLogger(__name__)
-
-
-class OutcomeUnknown(ToolError):
-    """The call was sent and no answer came: nobody knows whether the effect happened."""
 
 
 async def execute(call: ToolCall, tool: Tool, *, ledger: ExecutionLedger, runner: str, user: str = "local") -> ToolCall:

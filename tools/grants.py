@@ -10,13 +10,10 @@ from typing import Any
 from sqlalchemy import insert, select, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from tools.errors import GrantNotAllowed
 from tools.policy import NEVER_GRANTED, Grant, GrantScope
 from tools.tables import GRANTS
 from tools.types import ToolSpec
-
-
-class GrantNotAllowed(ValueError):
-    """A standing grant was asked for a tool that is decided each time."""
 
 
 class GrantStore:

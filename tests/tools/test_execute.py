@@ -7,8 +7,8 @@ import pytest
 
 from tests.tools.samples import RESTART, pending_call
 from tools.calls import CallState, ToolCall
-from tools.errors import ToolError
-from tools.execute import OutcomeUnknown, execute
+from tools.errors import OutcomeUnknown, ToolError
+from tools.execute import execute
 from tools.ledger import ExecutionLedger
 from tools.types import Arguments, CallContext, Risk, Tool, ToolOutput
 

@@ -7,7 +7,8 @@ import pytest
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from tests.tools.samples import RESTART
-from tools.grants import GrantNotAllowed, GrantStore
+from tools.errors import GrantNotAllowed
+from tools.grants import GrantStore
 from tools.policy import decide
 from tools.tables import METADATA
 

@@ -19,8 +19,7 @@ from mcp.types import CallToolResult
 from mcp.types import Tool as McpTool
 from pydantic import JsonValue, ValidationError
 
-from tools.errors import ToolError
-from tools.execute import OutcomeUnknown
+from tools.errors import OutcomeUnknown, ToolError
 
 logger = logging.getLogger(__name__)
 

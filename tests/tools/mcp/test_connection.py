@@ -8,8 +8,7 @@ import pytest
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters
 
-from tools.errors import ToolDefinitionInvalid, ToolError
-from tools.execute import OutcomeUnknown
+from tools.errors import OutcomeUnknown, ToolDefinitionInvalid, ToolError
 from tools.mcp.adapter import server_tools
 from tools.mcp.config import McpServerConfig, read_mcp_servers
 from tools.mcp.connection import McpConnection
