@@ -1,22 +1,60 @@
-"""What the graph needs from a chat model. Implementations: agents/openai_chat.py, agents/testing.py."""
+"""What the graphs need from a chat model. Implementations: agents/openai_chat.py, agents/testing.py."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
+from pydantic import JsonValue
+
 from agents.answer import Usage
 
-Role: TypeAlias = Literal["system", "user", "assistant"]
+Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
+ToolChoice: TypeAlias = Literal["auto", "required", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRequest:
+    """A call as the model wrote it; ``arguments`` is its JSON text, which may be broken."""
+
+    id: str
+    name: str
+    arguments: str
 
 
 @dataclass(frozen=True, slots=True)
 class ChatMessage:
-    """One message of a prompt."""
+    """One message of a prompt.
+
+    Attributes:
+        role: Whose it is.
+        content: Its text.
+        tool_requests: Calls that an assistant message asks for; each is answered by one ``tool`` message.
+        tool_request_id: For a ``tool`` message, the request it answers.
+    """
 
     role: Role
     content: str
+    tool_requests: tuple[ToolRequest, ...] = ()
+    tool_request_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDefinition:
+    """A tool as the model sees it: name on the wire, description, JSON Schema of its arguments."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, JsonValue]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOffer:
+    """Tools that the model may call, and whether it must."""
+
+    tools: tuple[ToolDefinition, ...]
+    choice: ToolChoice = "auto"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +69,23 @@ class Sampling:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolRequestDelta:
+    """A piece of a call: ``index`` tells the calls of one reply apart, texts are to be joined."""
+
+    index: int
+    id: str = ""
+    name: str = ""
+    arguments: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ChatDelta:
     """A piece of a streamed reply; the last piece carries the usage and has no text."""
 
     text: str = ""
     usage: Usage | None = None
     finish_reason: str | None = None
+    tool_requests: tuple[ToolRequestDelta, ...] = ()
 
 
 class ChatModel(Protocol):
@@ -52,8 +101,15 @@ class ChatModel(Protocol):
         """Length of the context window in the model's tokens."""
         ...
 
-    def stream(self, messages: Sequence[ChatMessage], sampling: Sampling) -> AsyncIterator[ChatDelta]:
+    def stream(
+        self, messages: Sequence[ChatMessage], sampling: Sampling, *, tools: ToolOffer | None = None
+    ) -> AsyncIterator[ChatDelta]:
         """Reply piece by piece. Closing the iterator or cancelling the task stops the server's work.
+
+        Args:
+            messages: The prompt.
+            sampling: How tokens are drawn.
+            tools: Tools that the reply may call; None offers none.
 
         Raises:
             ModelUnavailable: The server cannot be reached or is loading.

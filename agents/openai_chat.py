@@ -11,10 +11,15 @@ from urllib.parse import urlsplit
 import openai
 from openai import AsyncStream
 from openai.types import CompletionUsage
-from openai.types.chat import ChatCompletionChunk, ChatCompletionMessageParam
+from openai.types.chat import (
+    ChatCompletionAssistantMessageParam,
+    ChatCompletionChunk,
+    ChatCompletionFunctionToolParam,
+    ChatCompletionMessageParam,
+)
 
 from agents.answer import Usage
-from agents.chat_model import ChatDelta, ChatMessage, Sampling
+from agents.chat_model import ChatDelta, ChatMessage, Sampling, ToolDefinition, ToolOffer, ToolRequestDelta
 from agents.errors import ModelTimeout, ModelUnavailable
 from agents.openai_errors import explain
 from agents.token_count import TokenCounter
@@ -73,7 +78,9 @@ class OpenAIChatModel:
         """Length of the context window in the model's tokens."""
         return self._context_tokens
 
-    async def stream(self, messages: Sequence[ChatMessage], sampling: Sampling) -> AsyncGenerator[ChatDelta]:
+    async def stream(
+        self, messages: Sequence[ChatMessage], sampling: Sampling, *, tools: ToolOffer | None = None
+    ) -> AsyncGenerator[ChatDelta]:
         """Reply piece by piece; the last piece carries usage and finish reason. Closing it ends the HTTP stream.
 
         Raises:
@@ -87,17 +94,17 @@ class OpenAIChatModel:
         ending = _Ending()
         try:
             async with asyncio.timeout_at(deadline):
-                response = await self._open(messages, sampling)
+                response = await self._open(messages, sampling, tools)
             async with aclosing(response):
                 while True:
                     async with asyncio.timeout_at(deadline):
                         chunk = await anext(response, None)
                     if chunk is None:
                         break
-                    text = ending.take(chunk)
-                    if text:
+                    delta = ending.take(chunk)
+                    if delta.text or delta.tool_requests:
                         started = True
-                        yield ChatDelta(text=text)
+                        yield delta
                     if started:
                         deadline = loop.time() + self._limits.between_tokens
         except TimeoutError as error:
@@ -139,8 +146,11 @@ class OpenAIChatModel:
             return self._client
         return self._client.with_options(base_url=await self._base_url())
 
-    async def _open(self, messages: Sequence[ChatMessage], sampling: Sampling) -> AsyncStream[ChatCompletionChunk]:
+    async def _open(
+        self, messages: Sequence[ChatMessage], sampling: Sampling, tools: ToolOffer | None
+    ) -> AsyncStream[ChatCompletionChunk]:
         client = await self._connected()
+        offered = tools.tools if tools else ()
         return await client.chat.completions.create(
             model=self._name,
             messages=[_wire_message(message) for message in messages],
@@ -151,6 +161,8 @@ class OpenAIChatModel:
             top_p=openai.omit if sampling.top_p is None else sampling.top_p,
             seed=openai.omit if sampling.seed is None else sampling.seed,
             stop=list(sampling.stop) or openai.omit,
+            tools=[_wire_tool(tool) for tool in offered] or openai.omit,
+            tool_choice=tools.choice if tools and offered else openai.omit,
         )
 
     def _too_slow(self, *, started: bool) -> ModelTimeout:
@@ -172,15 +184,20 @@ class _Ending:
         self.usage: Usage | None = None
         self.finish_reason: str | None = None
 
-    def take(self, chunk: ChatCompletionChunk) -> str:
-        """Keep usage and finish reason, and return the text."""
+    def take(self, chunk: ChatCompletionChunk) -> ChatDelta:
+        """Keep usage and finish reason, and return text and pieces of calls."""
         if chunk.usage:
             self.usage = _usage(chunk.usage)
         text = ""
+        requests: list[ToolRequestDelta] = []
         for choice in chunk.choices:
             text += choice.delta.content or ""
+            for piece in choice.delta.tool_calls or ():
+                function = piece.function
+                name, arguments = (function.name or "", function.arguments or "") if function else ("", "")
+                requests.append(ToolRequestDelta(piece.index, piece.id or "", name, arguments))
             self.finish_reason = choice.finish_reason or self.finish_reason
-        return text
+        return ChatDelta(text=text, tool_requests=tuple(requests))
 
 
 def _usage(usage: CompletionUsage) -> Usage:
@@ -199,4 +216,26 @@ def _wire_message(message: ChatMessage) -> ChatCompletionMessageParam:
         case "user":
             return {"role": "user", "content": message.content}
         case "assistant":
-            return {"role": "assistant", "content": message.content}
+            return _wire_assistant(message)
+        case "tool":
+            return {"role": "tool", "content": message.content, "tool_call_id": message.tool_request_id}
+
+
+def _wire_assistant(message: ChatMessage) -> ChatCompletionAssistantMessageParam:
+    if not message.tool_requests:
+        return {"role": "assistant", "content": message.content}
+    return {
+        "role": "assistant",
+        "content": message.content or None,
+        "tool_calls": [
+            {"id": asked.id, "type": "function", "function": {"name": asked.name, "arguments": asked.arguments}}
+            for asked in message.tool_requests
+        ],
+    }
+
+
+def _wire_tool(tool: ToolDefinition) -> ChatCompletionFunctionToolParam:
+    return {
+        "type": "function",
+        "function": {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)},
+    }

@@ -5,12 +5,21 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import AsyncIterator, Iterable, Sequence
+from dataclasses import dataclass
 
 from agents.answer import Usage
-from agents.chat_model import ChatDelta, ChatMessage, Sampling
+from agents.chat_model import ChatDelta, ChatMessage, Sampling, ToolOffer, ToolRequestDelta
 from agents.errors import AgentError
 
 _PIECE = re.compile(r"\s*\S+|\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptedCalls:
+    """A reply that calls tools: pairs of wire name and JSON text of the arguments, and words before them."""
+
+    calls: tuple[tuple[str, str], ...]
+    text: str = ""
 
 
 class ScriptedChatModel:
@@ -20,7 +29,7 @@ class ScriptedChatModel:
     """
 
     def __init__(
-        self, replies: Iterable[str | AgentError], *, name: str = "scripted", context_tokens: int = 4096
+        self, replies: Iterable[str | ScriptedCalls | AgentError], *, name: str = "scripted", context_tokens: int = 4096
     ) -> None:
         self._replies = deque(replies)
         if not self._replies:
@@ -31,6 +40,8 @@ class ScriptedChatModel:
         """Messages of every call so far."""
         self.samplings: list[Sampling] = []
         """Sampling of every call so far."""
+        self.offers: list[ToolOffer | None] = []
+        """Tools offered with every call so far."""
         self.stopped_early = 0
         """Calls whose reply was not read to its end."""
 
@@ -44,18 +55,28 @@ class ScriptedChatModel:
         """Length of the context window, in words and marks."""
         return self._context_tokens
 
-    async def stream(self, messages: Sequence[ChatMessage], sampling: Sampling) -> AsyncIterator[ChatDelta]:
+    async def stream(
+        self, messages: Sequence[ChatMessage], sampling: Sampling, *, tools: ToolOffer | None = None
+    ) -> AsyncIterator[ChatDelta]:
         """The next reply, piece by piece; the last piece carries the usage. At most ``max_tokens`` words."""
         self.prompts.append(tuple(messages))
         self.samplings.append(sampling)
+        self.offers.append(tools)
         reply = self._replies.popleft() if len(self._replies) > 1 else self._replies[0]
         if isinstance(reply, AgentError):
             raise reply
-        pieces = _PIECE.findall(reply)
+        calls = reply.calls if isinstance(reply, ScriptedCalls) else ()
+        pieces = _PIECE.findall(reply.text if isinstance(reply, ScriptedCalls) else reply)
         finished = False
         try:
             for piece in pieces[: sampling.max_tokens]:
                 yield ChatDelta(text=piece)
+            for index, (name, arguments) in enumerate(calls):
+                # In two pieces, as servers cut them.
+                half = len(arguments) // 2
+                first = ToolRequestDelta(index, f"call-{index}", name, arguments[:half])
+                yield ChatDelta(tool_requests=(first,))
+                yield ChatDelta(tool_requests=(ToolRequestDelta(index, arguments=arguments[half:]),))
             prompt_tokens = sum(await self.count_tokens([message.content for message in messages]))
             usage = Usage(prompt_tokens=prompt_tokens, completion_tokens=min(len(pieces), sampling.max_tokens))
             reason = "stop" if len(pieces) <= sampling.max_tokens else "length"

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
-from agents.chat_model import ChatDelta, ChatMessage, ChatModel, Sampling
+from agents.chat_model import ChatDelta, ChatMessage, ChatModel, Sampling, ToolOffer
 from agents.events import RunEvent
 from agents.request import AnswerRequest
 from agents.settings import AnswerSettings, ModelSettings
@@ -65,10 +65,12 @@ class DeferredChatModel:
         """Length of the context window in the model's tokens."""
         return self._settings.context_tokens
 
-    async def stream(self, messages: Sequence[ChatMessage], sampling: Sampling) -> AsyncGenerator[ChatDelta]:
+    async def stream(
+        self, messages: Sequence[ChatMessage], sampling: Sampling, *, tools: ToolOffer | None = None
+    ) -> AsyncGenerator[ChatDelta]:
         """Reply piece by piece, see ``ChatModel.stream``."""
         model = await self._loaded()
-        async with aclosing(model.stream(messages, sampling)) as deltas:
+        async with aclosing(model.stream(messages, sampling, tools=tools)) as deltas:
             async for delta in deltas:
                 yield delta
 

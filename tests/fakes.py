@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Sequence
 from datetime import UTC, datetime
 
 from agents.answer import Answer, Usage
-from agents.chat_model import ChatDelta, ChatMessage, Sampling
+from agents.chat_model import ChatDelta, ChatMessage, Sampling, ToolOffer
 from agents.errors import AgentError
 from agents.events import AnswerDone, RunEvent, RunFinished, RunStarted, Token
 from agents.request import AnswerRequest
@@ -89,7 +89,9 @@ class GatedChatModel:
         """Length of the context window."""
         return 4096
 
-    async def stream(self, messages: Sequence[ChatMessage], sampling: Sampling) -> AsyncGenerator[ChatDelta]:
+    async def stream(
+        self, messages: Sequence[ChatMessage], sampling: Sampling, *, tools: ToolOffer | None = None
+    ) -> AsyncGenerator[ChatDelta]:
         """The reply, word by word."""
         self.prompts.append(tuple(messages))
         if self.error is not None:

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 import pytest
 
 from agents.answer import Answer
-from agents.chat_model import ChatDelta, ChatMessage, Sampling
+from agents.chat_model import ChatDelta, ChatMessage, Sampling, ToolOffer
 from agents.errors import AgentError, ModelRefused, ModelTimeout, ModelUnavailable
 from agents.events import (
     AnswerDone,
@@ -228,7 +228,9 @@ class _WaitingModel(ScriptedChatModel):
         super().__init__(["unused"])
         self.closed = asyncio.Event()
 
-    async def stream(self, messages: Sequence[ChatMessage], sampling: Sampling) -> AsyncIterator[ChatDelta]:
+    async def stream(
+        self, messages: Sequence[ChatMessage], sampling: Sampling, *, tools: ToolOffer | None = None
+    ) -> AsyncIterator[ChatDelta]:
         try:
             yield ChatDelta(text="The kernel ")
             await asyncio.Event().wait()
