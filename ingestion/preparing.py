@@ -20,7 +20,7 @@ from retrieval.types import Chunk, SparseVector, index_text
 
 logger = logging.getLogger(__name__)
 
-RECIPE_VERSION = 1
+RECIPE_VERSION = 2
 """Raised when a loader or the chunker changes what it makes of the same bytes: documents are then indexed anew."""
 
 
@@ -85,7 +85,9 @@ class Preparer:
             content = self._content(data)
             if content == indexed:
                 return UnchangedDocument(identity)
-            parsed = load(data, name=source.name)
+            parsed = load(data, name=source.name).document
+            if parsed is None:
+                raise LoadFailed("empty", "The file holds no text of its own.")
             return self._split(identity, content, parsed)
         except LoadFailed as error:
             return FailedDocument(identity, content, error.reason, error.detail)

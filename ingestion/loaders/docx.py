@@ -23,8 +23,9 @@ from ingestion.loaders.docx_styles import (
 )
 from ingestion.loaders.docx_text import read_paragraph
 from ingestion.loaders.grid import Cell, lay_out, render
+from ingestion.loaders.loader import Certainty, Loader, LoadOptions, Sample
 from ingestion.loaders.normalise import collapse
-from ingestion.loaders.office_package import Element, OfficePackage, open_package
+from ingestion.loaders.office_package import OLE_MAGIC, Element, OfficePackage, open_package
 from ingestion.types import ParsedDocument
 from retrieval.types import MetadataValue
 
@@ -224,3 +225,17 @@ def _notes(root: Element | None) -> dict[str, str]:
             text = f"Comment by {attribute(note, 'author') or 'unknown'}: {text}"
         found[attribute(note, "id")] = text
     return found
+
+
+def _certainty(sample: Sample) -> Certainty:
+    """A zip that lists the main part; an old or encrypted container, or a damaged one, at the ending's word."""
+    if MAIN_PART in sample.zip_names:
+        return 3
+    return 2 if sample.data.startswith((b"PK\x03\x04", b"PK\x05\x06", OLE_MAGIC)) else 0
+
+
+def _load(data: bytes, name: str, _options: LoadOptions) -> ParsedDocument:
+    return load_docx(data, name=name)
+
+
+LOADER = Loader("Word", frozenset((".docx", ".docm", ".dotx", ".dotm")), _certainty, _load)

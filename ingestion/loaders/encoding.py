@@ -38,6 +38,7 @@ _PYTHON_NAMES = {
     "windows-874": "cp874",
     "iso-8859-8-i": "iso-8859-8",
 }
+_PEEK_BYTES = 4096
 _MAX_ODD_SHARE = 0.3
 _SAMPLE_CHARACTERS = 200_000
 
@@ -69,6 +70,14 @@ def decode(data: bytes, *, declared: str | None = None) -> DecodedText:
         if text is not None and is_plausible(text):
             return DecodedText(text, candidate)
     raise LoadFailed("undecodable", "The text encoding cannot be decided; save the file as UTF-8 and ingest it again.")
+
+
+def peek(data: bytes) -> str:
+    """The first 4096 bytes as text whose ASCII characters are right; others may be wrong. Never raises."""
+    head = data[:_PEEK_BYTES]
+    certain = _certain(head)
+    encoding = certain if certain not in ("", "utf-8") else "latin-1"
+    return head.decode(encoding, "ignore").lstrip("\ufeff")
 
 
 def _certain(data: bytes) -> str:

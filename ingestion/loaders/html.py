@@ -16,10 +16,15 @@ from ingestion.loaders.assembly import DocumentAssembly, title_from_name
 from ingestion.loaders.encoding import decode
 from ingestion.loaders.grid import Cell, lay_out, render
 from ingestion.loaders.html_boilerplate import content_root, is_boilerplate, text_length
+from ingestion.loaders.loader import Certainty, Loader, LoadOptions, Sample
 from ingestion.loaders.normalise import collapse
 from ingestion.types import BlockKind, ParsedDocument
 from retrieval.types import MetadataValue
 
+_ENDINGS = frozenset((".html", ".htm", ".xhtml"))
+_BEFORE = r"\A\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*"
+_PAGE = re.compile(_BEFORE + r"<(?:!doctype\s+html|html)\b", re.I | re.S)
+_PART_OF_PAGE = re.compile(_BEFORE + r"<(?:head|body)\b", re.I | re.S)
 _CHARSET = re.compile(rb"""<(?:meta[^>]*?|\?xml[^>]*?)(?:charset|encoding)\s*=\s*["']?\s*([A-Za-z0-9_:.-]+)""", re.I)
 _DECLARATION_BYTES = 4096
 _INLINE = frozenset(
@@ -297,3 +302,18 @@ def _code_language(node: LexborNode) -> str:
         if candidate is not None and (match := _LANGUAGE.search(candidate.attributes.get("class") or "")):
             return match[1].lower()
     return ""
+
+
+def _certainty(sample: Sample) -> Certainty:
+    if _PAGE.match(sample.text):
+        return 3
+    if _PART_OF_PAGE.match(sample.text):
+        return 2
+    return 1 if sample.ending in _ENDINGS else 0
+
+
+def _load(data: bytes, name: str, _options: LoadOptions) -> ParsedDocument:
+    return load_html(data, name=name)
+
+
+LOADER = Loader("HTML", _ENDINGS, _certainty, _load)

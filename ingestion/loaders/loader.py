@@ -6,11 +6,15 @@ so that a process that reads one format does not pay for all.
 
 from __future__ import annotations
 
+import io
+import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import PurePath
 from typing import Literal, TypeAlias
 
+from ingestion.loaders.encoding import peek
 from ingestion.types import FailureReason, ParsedDocument
 
 OcrMode: TypeAlias = Literal["auto", "always", "never"]
@@ -39,7 +43,7 @@ class LoadOptions:
     max_depth: int = 4
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Sample:
     """A file as loaders look at it to tell whether it is theirs.
 
@@ -55,6 +59,22 @@ class Sample:
     def head(self) -> bytes:
         """The first kibibyte."""
         return self.data[:1024]
+
+    @cached_property
+    def text(self) -> str:
+        """The first 4096 bytes as text whose ASCII is right, to look for marks in; other letters may be wrong."""
+        return peek(self.data)
+
+    @cached_property
+    def zip_names(self) -> frozenset[str]:
+        """Names of the entries of a zip; empty for all else, and for a zip whose directory is damaged."""
+        if not self.data.startswith(b"PK"):
+            return frozenset()
+        try:
+            with zipfile.ZipFile(io.BytesIO(self.data)) as archive:
+                return frozenset(archive.namelist())
+        except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
+            return frozenset()
 
     @property
     def ending(self) -> str:

@@ -11,12 +11,15 @@ from markdown_it.token import Token
 
 from ingestion.errors import LoadFailed
 from ingestion.loaders.assembly import HeadingStack, clean_title, title_from_name
+from ingestion.loaders.encoding import decode
 from ingestion.loaders.front_matter import split_front_matter
+from ingestion.loaders.loader import Certainty, Loader, LoadOptions, Sample
 from ingestion.loaders.normalise import collapse, normalise
 from ingestion.loaders.shortcodes import clean_shortcodes
 from ingestion.loaders.text import paragraph_blocks
 from ingestion.types import Block, BlockKind, ParsedDocument
 
+_ENDINGS = frozenset((".md", ".markdown", ".mdown", ".mkd", ".mdx"))
 _PARSER = MarkdownIt("commonmark", {"maxNesting": 100}).enable("table")
 _KINDS: dict[str, BlockKind] = {
     "heading_open": "heading",
@@ -100,3 +103,15 @@ def _heading_text(tokens: Sequence[Token], index: int) -> str:
 def _language(token: Token) -> str:
     words = token.info.split()
     return words[0].strip("{}.").lower() if words else ""
+
+
+def _certainty(sample: Sample) -> Certainty:
+    """By the ending alone: text with Markdown's marks under another name is shown as it is written."""
+    return 1 if sample.ending in _ENDINGS else 0
+
+
+def _load(data: bytes, name: str, _options: LoadOptions) -> ParsedDocument:
+    return load_markdown(decode(data).text, name=name)
+
+
+LOADER = Loader("Markdown", _ENDINGS, _certainty, _load)

@@ -14,6 +14,7 @@ import pypdfium2.raw as pdfium_c
 
 from ingestion.errors import LoadFailed
 from ingestion.loaders.assembly import DocumentAssembly, title_from_name
+from ingestion.loaders.loader import Certainty, Loader, LoadOptions, Sample
 from ingestion.loaders.normalise import collapse, normalise
 from ingestion.loaders.pdf_layout import Line, drop_running_lines, fold, mend_words, paragraphs
 from ingestion.types import BlockKind, ParsedDocument
@@ -135,3 +136,17 @@ def _outline(document: pdfium.PdfDocument) -> dict[tuple[int, str], int]:
     except pdfium.PdfiumError:
         return {}
     return levels
+
+
+def _certainty(sample: Sample) -> Certainty:
+    """By its mark; where other bytes stand before that, an object must follow, as prose may speak of the mark."""
+    if sample.head.startswith(b"%PDF-"):
+        return 3
+    return 2 if b"%PDF-" in sample.head and b" obj" in sample.data else 0
+
+
+def _load(data: bytes, name: str, _options: LoadOptions) -> ParsedDocument:
+    return load_pdf(data, name=name)
+
+
+LOADER = Loader("PDF", frozenset((".pdf",)), _certainty, _load)

@@ -6,6 +6,8 @@ import re
 
 from ingestion.errors import LoadFailed
 from ingestion.loaders.assembly import title_from_name
+from ingestion.loaders.encoding import decode
+from ingestion.loaders.loader import Certainty, Loader, LoadOptions, Sample
 from ingestion.loaders.normalise import normalise
 from ingestion.types import Block, BlockKind, ParsedDocument
 
@@ -42,3 +44,15 @@ def paragraph_blocks(text: str, start: int, end: int, heading_path: tuple[str, .
         if gap:
             position = text.rfind("\n", gap.start(), gap.end()) + 1
     return blocks
+
+
+def _certainty(_sample: Sample) -> Certainty:
+    """Every file is text until another loader says what it is."""
+    return 1
+
+
+def _load(data: bytes, name: str, _options: LoadOptions) -> ParsedDocument:
+    return load_text(decode(data).text, name=name)
+
+
+LOADER = Loader("text", frozenset((".txt", ".text", ".log", ".asc")), _certainty, _load)

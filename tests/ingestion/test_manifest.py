@@ -50,7 +50,9 @@ def flat(text: str) -> str:
 
 def outcome(row: Row) -> ParsedDocument | str:
     try:
-        return load((DATA / row.file).read_bytes(), name=row.file)
+        document = load((DATA / row.file).read_bytes(), name=row.file).document
+        assert document is not None
+        return document
     except LoadFailed as error:
         return error.reason
 

@@ -19,7 +19,8 @@ def test_handbook_has_documents_of_all_five_families():
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.relative_to(HANDBOOK).as_posix())
 def test_document_loads_with_a_title_and_a_realistic_length(path: Path):
-    document = load(path.read_bytes(), name=path.name)
+    document = load(path.read_bytes(), name=path.name).document
+    assert document is not None
     assert document.title
     assert 250 <= len(document.text.split()) <= 1000
     assert (document.page_count or 0) >= (2 if path.suffix == ".pdf" else 0)

@@ -25,7 +25,9 @@ def named(question: dict[str, Any]) -> str:
 @cache
 def stored_text(name: str) -> str:
     """The text of a document as it is stored, white space collapsed."""
-    return collapse(load((HANDBOOK / name).read_bytes(), name=name).text)
+    document = load((HANDBOOK / name).read_bytes(), name=name).document
+    assert document is not None
+    return collapse(document.text)
 
 
 def collapse(text: str) -> str:

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingestion.errors import LoadFailed
-from ingestion.loaders.select import load
+from ingestion.loaders.loader import LoadOptions, Sample
+from ingestion.loaders.select import all_loaders, load, surest
 
 
 def reason(data: bytes, name: str) -> str:
@@ -26,11 +27,16 @@ def reason(data: bytes, name: str) -> str:
         (b"<!DOCTYPE html><html><body><p>x</p></body></html>", "a.txt", "text/html"),
         (b"<p>fragment</p>", "a.html", "text/html"),
         (b"<html><body><p>error page</p></body></html>", "a.pdf", "text/html"),
+        (b"<!DOCTYPE html><title>x</title><body>text", "a.md", "text/html"),
+        (b"%PDF is a mark: %PDF-1.7", "a.txt", "text/plain"),
+        ("<html><body>wide".encode("utf-16"), "a.txt", "text/html"),
         (b"<!-- note -->\n<div>\n\ntext", "a.md", "text/markdown"),
     ],
 )
 def test_content_decides_before_the_ending(data: bytes, name: str, media_type: str) -> None:
-    assert load(data, name=name).media_type == media_type
+    document = load(data, name=name).document
+    assert document is not None
+    assert document.media_type == media_type
 
 
 @pytest.mark.parametrize(
@@ -42,8 +48,8 @@ def test_content_decides_before_the_ending(data: bytes, name: str, media_type: s
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "a.png", "unsupported_type"),
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "a.txt", "unsupported_type"),
         (b"{\\rtf1 text}", "a.rtf", "unsupported_type"),
-        (b"From: a@b\n\ntext", "a.eml", "unsupported_type"),
         (b"PK\x05\x06" + b"\0" * 18, "a.docx", "unsupported_type"),
+        (b"%PDF-1.7 cut", "a.txt", "corrupt"),
         (b"PK\x03\x04 cut", "a.docx", "corrupt"),
         (b"%PDF-1.7 cut", "a.pdf", "corrupt"),
         (b"\x00\x01\x02\xff\xfe" * 100, "a.pdf", "corrupt"),
@@ -61,6 +67,31 @@ HEADS = st.sampled_from([b"", b"%PDF-1.4\n", b"PK\x03\x04", b"<html>", b"\xff\xf
 @given(HEADS, st.binary(max_size=600), st.sampled_from(["a.md", "a.txt", "a.html", "a.pdf", "a.docx", "a"]))
 def test_any_bytes_become_text_or_a_reason(head: bytes, body: bytes, name: str) -> None:
     with contextlib.suppress(LoadFailed):
-        document = load(head + body, name=name)
+        document = load(head + body, name=name).document
+        assert document is not None
         assert document.text.strip()
         assert document.text.encode()
+
+
+def test_every_format_of_the_folder_takes_part() -> None:
+    families = [loader.family for loader in all_loaders()]
+
+    assert set(families) >= {"HTML", "Markdown", "PDF", "Word", "text"}
+    assert len(set(families)) == len(families)
+
+
+def test_no_ending_belongs_to_two_formats() -> None:
+    endings = [ending for loader in all_loaders() for ending in loader.endings]
+
+    assert sorted(endings) == sorted(set(endings))
+    assert all(ending == ending.lower() and ending.startswith(".") for ending in endings)
+
+
+def test_equally_sure_loaders_give_way_to_the_one_that_knows_the_ending() -> None:
+    loader, certainty = surest(Sample(b"plain words", "a.md"))
+
+    assert (loader.family, certainty) == ("Markdown", 1)
+
+
+def test_options_reach_the_loader() -> None:
+    assert load(b"# Head", name="folder/a.md", options=LoadOptions(max_depth=1)).document is not None
