@@ -1,4 +1,4 @@
-"""The database of threads, runs and the document ledger: SQLite in the home folder, or PostgreSQL by URL.
+"""The database of threads, runs and both ledgers: SQLite in the home folder, or PostgreSQL by URL.
 
 Knows connections and migrations; knows nothing of what the tables mean.
 """
@@ -19,7 +19,7 @@ from app import migrations
 from app.errors import DatabaseUnavailable
 from app.settings import Settings
 
-HEAD_REVISION = "0002"
+HEAD_REVISION = "0003"
 """The newest migration; a database that is there already opens without loading Alembic."""
 
 _BUSY_TIMEOUT_MS = 10_000

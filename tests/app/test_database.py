@@ -15,6 +15,7 @@ from app.database import HEAD_REVISION, open_database
 from app.errors import DatabaseUnavailable
 from app.settings import DatabaseSettings, Settings
 from ingestion import tables as ingestion_tables
+from tools import tables as tool_tables
 
 
 @pytest.fixture(autouse=True)
@@ -24,8 +25,9 @@ def home_folder(settings: Settings) -> None:
 
 async def test_migrations_make_exactly_the_tables_that_queries_use(database_settings: Settings) -> None:
     expected = sa.MetaData()
-    for table in (*tables.METADATA.sorted_tables, *ingestion_tables.METADATA.sorted_tables):
-        table.to_metadata(expected)
+    for metadata in (tables.METADATA, ingestion_tables.METADATA, tool_tables.METADATA):
+        for table in metadata.sorted_tables:
+            table.to_metadata(expected)
     async with open_database(database_settings) as engine, engine.connect() as connection:
         differences = await connection.run_sync(
             lambda sync: compare_metadata(MigrationContext.configure(sync), expected)
