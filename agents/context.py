@@ -160,7 +160,8 @@ def _render(number: int, chunk: Chunk) -> str:
     section = chunk.section
     if section.startswith(chunk.title):
         section = section[len(chunk.title) :].strip(" >")
-    return render_passage(number, title=chunk.title, section=section, text=chunk.text)
+    text = f"{chunk.context}\n{chunk.text}" if chunk.context else chunk.text
+    return render_passage(number, title=chunk.title, section=section, text=text)
 
 
 def _dropped(hit: Hit, tokens: int, reason: str) -> DroppedEvidence:

@@ -1,7 +1,8 @@
 """A parsed document to chunks: pure, structure first, sized in the embedding model's own tokens.
 
 Small blocks of one section share a chunk, a heading stands at the head of what follows it, and nothing is cut that
-fits. ``chunk.text`` is always a slice of the document's text; together the chunks cover all but white space.
+fits. ``chunk.text`` is always a slice of the document's text; together the chunks cover all but white space. What a
+later part of a table or list needs from further up is in ``chunk.context``, and its tokens count against the limit.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 from uuid import UUID, uuid5
 
+from ingestion.contexts import table_headers, with_contexts
 from ingestion.settings import IngestionSettings
 from ingestion.types import Block, DocumentIdentity, ParsedDocument
 from ingestion.units import CountTokens, Unit, divide, measure
@@ -35,7 +37,10 @@ def split(
     blocks = document.blocks
     sizes = measure(document.text, [(block.char_start, block.char_end) for block in blocks], count_tokens)
     limits = _limits(blocks, sizes, settings.chunk_tokens)
+    headers = table_headers(document.text, blocks, sizes, limits, count_tokens)
+    limits = [limit - headers[block].size if block in headers else limit for block, limit in enumerate(limits)]
     units = divide(document.text, blocks, limits, count_tokens)
+    units = with_contexts(document, units, headers=headers, limit=settings.chunk_tokens, count_tokens=count_tokens)
     overlap = min(settings.overlap_tokens, settings.chunk_tokens // 2)
     groups = [
         group
@@ -103,7 +108,7 @@ def _fill(units: Sequence[Unit], limit: int, target: int) -> list[list[Unit]]:
             size += unit.size
         else:
             groups.append([unit])
-            size = unit.size
+            size = unit.size + unit.context_size
     return groups
 
 
@@ -117,7 +122,7 @@ def _with_overlap(groups: list[list[Unit]], settings: IngestionSettings) -> list
         repeated: list[Unit] = []
         for unit in reversed(before[1:]):
             room -= unit.size
-            if room < 0:
+            if room < unit.context_size:
                 break
             repeated.insert(0, unit)
         result.append([*repeated, *group])
@@ -130,12 +135,16 @@ def _fit(
     """Groups with their true counts; where joined parts count more than their sum, a group is halved."""
     while True:
         counts = count_tokens([text[group[0].char_start : group[-1].char_end] for group in groups]) if groups else []
-        if all(count <= limit or len(group) == 1 for group, count in zip(groups, counts, strict=True)):
+        fitting = [
+            len(group) == 1 or count + group[0].context_size <= limit
+            for group, count in zip(groups, counts, strict=True)
+        ]
+        if all(fitting):
             return groups, counts
         halved: list[list[Unit]] = []
-        for group, count in zip(groups, counts, strict=True):
+        for group, fits in zip(groups, fitting, strict=True):
             middle = len(group) // 2
-            halved.extend([group] if count <= limit or not middle else [group[:middle], group[middle:]])
+            halved.extend([group] if fits else [group[:middle], group[middle:]])
         groups = halved
 
 
@@ -157,4 +166,5 @@ def _chunk(document: ParsedDocument, identity: DocumentIdentity, position: int, 
         heading_path=document.blocks[last.block].heading_path,
         token_count=span.token_count,
         metadata=document.metadata,
+        context=first.context,
     )

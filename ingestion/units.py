@@ -27,12 +27,17 @@ _CHARACTERS_PER_TOKEN = 8
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A part of the text that is not cut further; ``size`` is its length in tokens."""
+    """A part of the text that is not cut further; ``size`` is its length in tokens.
+
+    ``context`` is what a chunk that begins with the unit needs from further up, ``context_size`` its tokens.
+    """
 
     char_start: int
     char_end: int
     size: int
     block: int
+    context: str = ""
+    context_size: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,8 @@ class Chunk:
         heading_path: Headings above the passage, outermost first.
         token_count: Length in tokens of the embedding model, prefix not counted.
         metadata: The document's metadata.
+        context: Lines that explain the passage and stand further up in the document: the header of a table whose
+            later rows it holds, the items above a nested list item. Indexed and shown to the model, never cited.
     """
 
     chunk_id: str
@@ -51,6 +53,7 @@ class Chunk:
     heading_path: tuple[str, ...] = ()
     token_count: int = 0
     metadata: Mapping[str, MetadataValue] = field(default_factory=dict[str, MetadataValue])
+    context: str = ""
 
     @property
     def section(self) -> str:
@@ -59,10 +62,10 @@ class Chunk:
 
 
 def index_text(chunk: Chunk) -> str:
-    """What both legs index: title and heading path, then the passage. Never shown, never cited."""
+    """What both legs index: title and heading path, its context, then the passage. Never shown, never cited."""
     headings = [heading for heading in chunk.heading_path if heading != chunk.title]
     prefix = " > ".join([chunk.title, *headings]).strip(" >")
-    return f"{prefix}\n{chunk.text}" if prefix else chunk.text
+    return "\n".join(part for part in (prefix, chunk.context, chunk.text) if part)
 
 
 @dataclass(frozen=True, slots=True)

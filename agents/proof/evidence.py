@@ -50,7 +50,7 @@ class Evidence:
     chunks: tuple[Chunk, ...]
     units: tuple[Unit, ...]
     heading_keys: tuple[frozenset[str], ...]
-    """Per passage: words of its title and heading path."""
+    """Per passage: words of its title, its heading path, and the context that it was cut from."""
     passage_keys: tuple[frozenset[str], ...]
     postings: dict[str, tuple[int, ...]]
     """Units by key."""
@@ -90,7 +90,8 @@ def prepare(chunks: Sequence[Chunk]) -> Evidence:
         chunks=tuple(chunks),
         units=tuple(units),
         heading_keys=tuple(
-            keys_of(tokenise(f"{c.title}. {'. '.join(c.heading_path)}")) | _headings_of(c.text) for c in chunks
+            keys_of(tokenise(f"{c.title}. {'. '.join(c.heading_path)}. {c.context}")) | _headings_of(c.text)
+            for c in chunks
         ),
         passage_keys=tuple(passages),
         postings={key: tuple(numbers) for key, numbers in postings.items()},

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 from agents.chat_model import ChatMessage
 from agents.context import PackedContext, draft, in_reading_order, is_duplicate, pack
 from agents.settings import AnswerSettings
@@ -32,6 +34,13 @@ def test_passages_are_numbered_data_in_the_last_message() -> None:
     assert asked.index('<passage number="1" from="Page 2">') < asked.index('<passage number="2" from="Page 1">')
     assert asked.index(CONFIG_MAP) < asked.index(OOM) < asked.index(QUESTION)
     assert CONFIG_MAP not in packed.messages[0].content
+
+
+def test_header_of_a_cut_table_stands_above_its_rows() -> None:
+    hit = _hits("| 137 | killed |")[0]
+    packed = _pack([replace(hit, chunk=replace(hit.chunk, context="| code | meaning |"))])
+    assert "| code | meaning |\n| 137 | killed |" in packed.messages[-1].content
+    assert packed.passages[0].chunk.text == "| 137 | killed |"
 
 
 def test_system_message_is_the_same_for_every_question() -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from agents.proof.evidence import keys_of, prepare
@@ -112,6 +114,14 @@ def test_heading_may_name_the_subject() -> None:
         "CrashLoopBackOff restarts failed containers with a delay of 10 seconds.", prepare([passage]), given=frozenset()
     )
     assert judgement.verdict == "verified"
+
+
+def test_header_of_a_cut_table_may_name_the_subject() -> None:
+    row = chunk("| CrashLoopBackOff | 10 seconds |", title="Delays")
+    with_header = replace(row, context="| state | restart delay |")
+    claim = "The restart delay of CrashLoopBackOff is 10 seconds."
+    assert judge(claim, prepare([with_header]), given=frozenset()).verdict == "verified"
+    assert judge(claim, prepare([row]), given=frozenset()).verdict != "verified"
 
 
 def test_words_of_the_question_do_not_prove_an_answer() -> None:

@@ -105,6 +105,7 @@ FULL_CHUNK = Chunk(
         "none": [],
         'quo"te': "é",
     },
+    context="| code | meaning |",
 )
 
 

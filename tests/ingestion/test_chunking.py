@@ -14,7 +14,7 @@ from ingestion.loaders.normalise import normalise
 from ingestion.loaders.text import load_text
 from ingestion.settings import IngestionSettings
 from ingestion.types import DocumentIdentity, ParsedDocument
-from retrieval.types import Chunk
+from retrieval.types import Chunk, index_text
 
 IDENTITY = DocumentIdentity("3f2f1f4e-51ac-5f5e-9a0e-6f7d4f0b7c11", "default", "/notes/a.md")
 
@@ -122,6 +122,49 @@ def test_table_is_cut_between_rows() -> None:
     assert [line for chunk in chunks for line in chunk.text.splitlines()][2:] == rows
 
 
+def test_header_of_a_cut_table_is_the_context_of_its_later_rows() -> None:
+    rows = [f"| {number} | some value here |" for number in range(20)]
+
+    first, *later = chunks_of(load_markdown("\n".join(["| code | meaning |", "|---|---|", *rows]), name="a.md"))
+
+    assert first.context == ""
+    assert first.text.startswith("| code | meaning |")
+    assert later
+    assert {chunk.context for chunk in later} == {"| code | meaning |"}
+    assert all(index_text(chunk) == f"a\n{chunk.context}\n{chunk.text}" for chunk in later)
+    assert all(sum(count_words([chunk.context, chunk.text])) <= 32 for chunk in later)
+
+
+def test_table_that_fits_needs_no_context_and_stays_whole() -> None:
+    table = "| code | meaning |\n|---|---|\n| 137 | killed |"
+
+    chunks = chunks_of(load_markdown(f"{sentence('intro', 28)}\n\n{table}\n\nAfter.", name="a.md"))
+
+    assert [chunk.context for chunk in chunks] == [""] * len(chunks)
+    assert any(table in chunk.text for chunk in chunks)
+
+
+def test_of_a_header_that_would_fill_the_chunk_the_first_columns_are_kept() -> None:
+    header = "| " + " | ".join(f"column{number}" for number in range(40)) + " |"
+    rows = ["| " + " | ".join("v" for _ in range(10)) + " |" for _ in range(10)]
+
+    *_, last = chunks_of(load_markdown("\n".join([header, "|" + "---|" * 40, *rows]), name="a.md"))
+
+    assert last.context.startswith("| column0 | column1 |")
+    assert header.startswith(last.context)
+    assert count_words([last.context])[0] <= 16
+
+
+def test_items_above_a_nested_item_are_its_context() -> None:
+    items = ["- restart", *(f"  - reason {number} {sentence('why', 8)}" for number in range(8)), "- other"]
+
+    chunks = chunks_of(load_markdown("\n".join(items), name="a.md"))
+
+    nested = [chunk for chunk in chunks[1:] if chunk.text.startswith("- reason")]
+    assert nested
+    assert {chunk.context for chunk in nested} == {"- restart"}
+
+
 def test_code_that_fits_is_not_cut() -> None:
     code = "```yaml\n" + "\n".join(f"key{number}: value" for number in range(12)) + "\n```"
 
@@ -166,6 +209,7 @@ def test_line_of_280_kilobytes_without_blanks_is_cut_into_small_chunks() -> None
 
     chunks = split(document, identity=IDENTITY, settings=IngestionSettings(), count_tokens=one_unknown_token)
 
+    assert {chunk.context for chunk in chunks} == {""}
     assert "".join(chunk.text for chunk in chunks) == document.text
     assert max(len(chunk.text) for chunk in chunks) <= 220 * 8
     assert len(calls) < 20
