@@ -65,6 +65,11 @@ class ToolCall(BaseModel):
         """Whether nothing can become of the call any more."""
         return self.state in FINAL_STATES
 
+    @property
+    def waiting(self) -> bool:
+        """Whether a person has to decide or settle it."""
+        return self.state == "unknown" or (self.state == "pending" and self.decision is None)
+
 
 class AuditEntry(BaseModel):
     """One line of the audit trail."""
@@ -80,9 +85,18 @@ class AuditEntry(BaseModel):
 
 
 def call_from_row(row: Mapping[str, Any]) -> ToolCall:
-    """A ledger row as a value; SQLite hands times back without their zone, which is UTC."""
-    values = {key: _with_zone(value) for key, value in row.items()}
-    return ToolCall.model_validate(values)
+    """A ledger row as a value."""
+    return ToolCall.model_validate(with_zones(row))
+
+
+def entry_from_row(row: Mapping[str, Any]) -> AuditEntry:
+    """A row of the audit trail as a value."""
+    return AuditEntry.model_validate(with_zones(row))
+
+
+def with_zones(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The row with its times in UTC; SQLite hands them back without a zone."""
+    return {key: _with_zone(value) for key, value in row.items()}
 
 
 def _with_zone(value: object) -> object:

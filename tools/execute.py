@@ -24,12 +24,16 @@ logger = logging.getLogger(__name__)
 async def execute(call: ToolCall, tool: Tool, *, ledger: ExecutionLedger, runner: str, user: str = "local") -> ToolCall:
     """Run a call that was approved and return it with its new state.
 
-    A call that somebody else started, or that is not approved, is returned as it stands and nothing runs. The tool's
-    definition and the arguments are held against what was approved once more, at the last moment.
+    A call that somebody else started, or that is not approved, is returned as it stands and nothing runs; one whose
+    approval is too old is ended as expired. What runs is the stored row as it stands once it is claimed, never the
+    caller's copy of it, which an edit may have overtaken. The tool's definition and the arguments are held against
+    what was approved once more, at the last moment.
     """
-    mismatch = _mismatch(call, tool)
     if not await ledger.start(call.call_id, runner=runner):
+        await ledger.expire(call.call_id)
         return await ledger.get(call.call_id)
+    call = await ledger.get(call.call_id)
+    mismatch = _mismatch(call, tool)
     if mismatch:
         await ledger.finish(call.call_id, ToolOutput(mismatch), runner=runner, failed=True)
         return await ledger.get(call.call_id)

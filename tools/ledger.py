@@ -1,28 +1,35 @@
-"""The execution ledger: the truth about every proposed call, in SQL (DESIGN 4.4).
+"""The execution ledger: the truth about every proposed call, in SQL.
 
-Each change of state is one conditional UPDATE, committed before the effect it allows and after the effect it
-records; whoever updates no row has lost the race and learns so. The caller's clock is used, never the database's.
+Each change of state is one conditional UPDATE with its audit line in the same transaction, committed before the effect
+it allows and after the effect it records; whoever updates no row has lost the race and learns so. The caller's clock
+is used, never the database's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from pydantic import JsonValue
-from sqlalchemy import ColumnElement, and_, insert, or_, select, update
+from sqlalchemy import ColumnElement, and_, case, func, insert, or_, select, true, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from tools.calls import AuditEntry, CallState, DecisionKind, Settlement, ToolCall, call_from_row
-from tools.errors import ArgumentsChanged, CallUnknown, DecisionConflict
+from tools.calls import AuditEntry, CallState, DecisionKind, Settlement, ToolCall, call_from_row, entry_from_row
+from tools.errors import ArgumentsChanged, CallExpired, CallUnknown, DecisionConflict
 from tools.fingerprint import arguments_hash
 from tools.tables import AUDIT, TOOL_CALLS
 from tools.types import Arguments, ToolOutput
 
 POLICY_ACTOR = "policy"
 """Actor of decisions that no person made."""
+GROUNDWORK_ACTOR = "groundwork"
+"""Actor of changes that the platform makes to keep its books."""
+CLOCK_ACTOR = "clock"
+"""Actor of expiry."""
+MAX_UNASKED_ATTEMPTS = 3
+"""Starts of one retryable call before a person is asked after all: a tool that kills its runner is no retry's job."""
 
 _FINAL_BY_DECISION: Mapping[str, CallState] = {"reject": "rejected", "respond": "done"}
 _STATE_BY_SETTLEMENT: Mapping[Settlement, CallState] = {
@@ -30,12 +37,22 @@ _STATE_BY_SETTLEMENT: Mapping[Settlement, CallState] = {
     "did_not_happen": "failed",
     "try_again": "pending",
 }
+_UNDECIDED = and_(TOOL_CALLS.c.state == "pending", TOOL_CALLS.c.decision.is_(None))
+_WAITING = or_(_UNDECIDED, TOOL_CALLS.c.state == "unknown")
 
 
 class ExecutionLedger:
     """Calls over one database. Safe from several processes: the database decides every race."""
 
-    def __init__(self, engine: AsyncEngine, *, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+    def __init__(
+        self,
+        engine: AsyncEngine,
+        *,
+        lifetime: timedelta = timedelta(hours=24),
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self.lifetime = lifetime
+        """How long a call that waits anew may wait, and how long a decision on it holds."""
         self._engine = engine
         self._clock = clock
 
@@ -60,17 +77,23 @@ class ExecutionLedger:
             raise CallUnknown(f"No tool call {call_id!r}; list the waiting ones with `groundwork approvals list`.")
         return call_from_row(dict(row))
 
-    async def find(self, *, states: Sequence[CallState] = (), thread_id: str = "", run_id: str = "") -> list[ToolCall]:
-        """Calls in any of these states, of that thread and run where given, in order of proposal."""
-        query = select(TOOL_CALLS).order_by(TOOL_CALLS.c.proposed_at, TOOL_CALLS.c.call_id)
-        if states:
-            query = query.where(TOOL_CALLS.c.state.in_(states))
-        if thread_id:
-            query = query.where(TOOL_CALLS.c.thread_id == thread_id)
-        if run_id:
-            query = query.where(TOOL_CALLS.c.run_id == run_id)
-        async with self._engine.connect() as connection:
-            return [call_from_row(dict(row)) for row in (await connection.execute(query)).mappings()]
+    async def find(
+        self, *, states: Sequence[CallState] = (), thread_id: str = "", run_id: str = "", limit: int | None = None
+    ) -> list[ToolCall]:
+        """Calls in any of these states, of that thread and run where given, in order of proposal.
+
+        Of more than ``limit`` the newest.
+        """
+        conditions = [TOOL_CALLS.c.state.in_(states)] if states else []
+        return await self._select(and_(true(), *conditions, *_of(thread_id, run_id)), limit)
+
+    async def waiting(self, *, thread_id: str = "", run_id: str = "") -> list[ToolCall]:
+        """Calls that a person has to decide or settle, in order of proposal."""
+        return await self._select(and_(_WAITING, *_of(thread_id, run_id)), None)
+
+    async def started_by(self, runners: Collection[str]) -> list[ToolCall]:
+        """Calls that these runners started and never ended; for runners that are known to be dead."""
+        return await self._select(and_(TOOL_CALLS.c.state == "started", TOOL_CALLS.c.runner.in_(runners)), None)
 
     async def decide(
         self,
@@ -94,9 +117,13 @@ class ExecutionLedger:
 
         Raises:
             CallUnknown: No such call.
-            DecisionConflict: Decided, expired or started before.
+            CallExpired: Nobody decided in time.
+            DecisionConflict: Decided or started before.
             ArgumentsChanged: The stored arguments are not the ones that were seen.
+            ValueError: ``edit`` without arguments, or arguments without ``edit``.
         """
+        if (decision == "edit") != (arguments is not None):
+            raise ValueError("An edit, and nothing else, comes with arguments.")
         call = await self.get(call_id)
         now = self._clock()
         values: dict[str, Any] = {
@@ -105,36 +132,31 @@ class ExecutionLedger:
             "decision_reason": reason,
             "decided_at": now,
         }
-        if decision == "edit" and arguments is not None:
+        detail: dict[str, JsonValue] = {"decision": decision, "reason": reason, "policy": call.policy_reason}
+        if arguments is not None:
             values |= {
                 "arguments": dict(arguments),
                 "arguments_hash": arguments_hash(call.server, call.tool, arguments),
-                "original_arguments": call.arguments,
+                "original_arguments": call.original_arguments or call.arguments,
             }
+            detail |= {"arguments": dict(arguments), "original": call.arguments}
         if decision in _FINAL_BY_DECISION:
             values |= {"state": _FINAL_BY_DECISION[decision], "result_text": reason, "finished_at": now}
-        undecided = and_(
-            TOOL_CALLS.c.state == "pending",
-            TOOL_CALLS.c.decision.is_(None),
-            TOOL_CALLS.c.arguments_hash == seen_hash,
-            or_(TOOL_CALLS.c.expires_at.is_(None), TOOL_CALLS.c.expires_at > now),
-        )
-        detail: dict[str, JsonValue] = {"decision": decision, "reason": reason, "policy": call.policy_reason}
-        if arguments is not None:
-            detail |= {"arguments": dict(arguments), "original": call.arguments}
-        if not await self._change(call_id, undecided, values, actor=actor, event="decided", detail=detail):
+        # What was read above is what was seen: equal hashes are equal arguments, before and in the update.
+        open_ = and_(_UNDECIDED, TOOL_CALLS.c.arguments_hash == seen_hash, _in_time(now))
+        seen = call.arguments_hash == seen_hash
+        if not (seen and await self._change(call_id, open_, values, actor=actor, event="decided", detail=detail)):
             raise await self._conflict(call_id, seen_hash)
         return await self.get(call_id)
 
     async def start(self, call_id: str, *, runner: str) -> bool:
-        """Claim an approved call for one runner; True for exactly one caller, before it causes the effect."""
-        approved = and_(TOOL_CALLS.c.state == "pending", TOOL_CALLS.c.decision.in_(("approve", "edit")))
-        values = {
-            "state": "started",
-            "runner": runner,
-            "started_at": self._clock(),
-            "attempt": TOOL_CALLS.c.attempt + 1,
-        }
+        """Claim an approved call for one runner; True for exactly one caller, before it causes the effect.
+
+        An approval holds until the call expires: one that was given before a long outage starts nothing after it.
+        """
+        now = self._clock()
+        approved = and_(TOOL_CALLS.c.state == "pending", TOOL_CALLS.c.decision.in_(("approve", "edit")), _in_time(now))
+        values = {"state": "started", "runner": runner, "started_at": now, "attempt": TOOL_CALLS.c.attempt + 1}
         return await self._change(call_id, approved, values, actor=runner, event="started", detail={})
 
     async def finish(self, call_id: str, output: ToolOutput, *, runner: str, failed: bool = False) -> bool:
@@ -149,49 +171,116 @@ class ExecutionLedger:
         event = "failed" if failed else "done"
         return await self._change(call_id, mine, values, actor=runner, event=event, detail={})
 
-    async def mark_unknown(self, call_id: str, *, runner: str, why: str) -> bool:
-        """A started call whose outcome nobody recorded: its runner died, or the answer never came."""
-        mine = and_(TOOL_CALLS.c.state == "started", TOOL_CALLS.c.runner == runner)
+    async def mark_unknown(self, call_id: str, *, runner: str, why: str, actor: str = "") -> bool:
+        """A started call whose outcome nobody recorded: its runner died, or the answer never came.
+
+        ``actor`` is who noticed, the runner itself when empty. False when the runner does not hold the call.
+        """
+        held = and_(TOOL_CALLS.c.state == "started", TOOL_CALLS.c.runner == runner)
+        detail: dict[str, JsonValue] = {"why": why, "runner": runner}
         return await self._change(
-            call_id, mine, {"state": "unknown"}, actor=runner, event="unknown", detail={"why": why}
+            call_id, held, {"state": "unknown"}, actor=actor or runner, event="unknown", detail=detail
+        )
+
+    async def release_retryable(self, call_id: str, *, runner: str, actor: str = GROUNDWORK_ACTOR) -> bool:
+        """Let a retryable call of a dead runner start again under the decision it has.
+
+        False for a call that is not retryable, that the runner does not hold, or that was started
+        ``MAX_UNASKED_ATTEMPTS`` times: then its outcome is unknown and a person is asked.
+        """
+        held = and_(
+            TOOL_CALLS.c.state.in_(("started", "unknown")),
+            TOOL_CALLS.c.runner == runner,
+            TOOL_CALLS.c.retryable,
+            TOOL_CALLS.c.attempt < MAX_UNASKED_ATTEMPTS,
+        )
+        values = {"state": "pending", "runner": None, "started_at": None, "expires_at": self._fresh_end()}
+        return await self._change(
+            call_id, held, values, actor=actor, event="released", detail={"runner": runner, "why": "retryable"}
         )
 
     async def settle(self, call_id: str, settlement: Settlement, *, actor: str, note: str = "") -> ToolCall:
-        """A person says what became of an unknown call; ``try_again`` makes it wait for a fresh decision."""
+        """A person says what became of an unknown call; ``try_again`` makes it wait for a fresh decision.
+
+        Raises:
+            CallUnknown: No such call.
+            DecisionConflict: The outcome is not unknown, or somebody settled it before.
+        """
         state = _STATE_BY_SETTLEMENT[settlement]
-        values: dict[str, Any] = {"state": state, "result_text": note or settlement.replace("_", " ")}
         if settlement == "try_again":
-            values = {"state": state, "decision": None, "decided_by": None, "decided_at": None, "runner": None}
+            cleared = ("decision", "decided_by", "decided_at", "decision_reason", "runner", "started_at")
+            values: dict[str, Any] = dict.fromkeys(cleared)
+            values |= {"state": state, "expires_at": self._fresh_end()}
         else:
-            values["finished_at"] = self._clock()
+            text = note or f"A person settled the unknown outcome: {settlement.replace('_', ' ')}."
+            values = {"state": state, "result_text": text, "finished_at": self._clock()}
         unknown = TOOL_CALLS.c.state == "unknown"
         detail: dict[str, JsonValue] = {"settlement": settlement, "note": note}
         if not await self._change(call_id, unknown, values, actor=actor, event="settled", detail=detail):
-            raise DecisionConflict(
-                f"The call {call_id!r} is {(await self.get(call_id)).state}, there is nothing to settle."
-            )
+            now = (await self.get(call_id)).state
+            raise DecisionConflict(f"The call {call_id!r} is {now}; there is nothing to settle.")
         return await self.get(call_id)
 
-    async def expire(self, *, older_than: timedelta = timedelta(0)) -> list[str]:
-        """End undecided calls whose time ran out; returns their ids."""
-        now = self._clock() - older_than
-        overdue = and_(TOOL_CALLS.c.state == "pending", TOOL_CALLS.c.decision.is_(None), TOOL_CALLS.c.expires_at <= now)
-        async with self._engine.connect() as connection:
-            ids = list((await connection.execute(select(TOOL_CALLS.c.call_id).where(overdue))).scalars())
-        values = {"state": "expired", "finished_at": self._clock(), "result_text": "Nobody decided in time."}
-        return [
-            call_id
-            for call_id in ids
-            if await self._change(call_id, overdue, values, actor="clock", event="expired", detail={})
-        ]
+    async def supersede(
+        self, *, run_id: str = "", thread_id: str = "", why: str, keep: Collection[str] = (), approved: bool = False
+    ) -> list[str]:
+        """Reject what waits for a decision in a run or thread and can no longer be meant; returns the ids.
 
-    async def audit(self, *, call_id: str = "") -> list[AuditEntry]:
-        """The audit trail, oldest first, of one call or of all."""
-        query = select(AUDIT).order_by(AUDIT.c.entry)
+        Args:
+            run_id: The run; one of run and thread must be given.
+            thread_id: The thread.
+            why: Told to the model and the audit.
+            keep: Calls that stay as they are.
+            approved: End approved calls that nobody has started as well.
+        """
+        if not (run_id or thread_id):
+            raise ValueError("Name the run or the thread whose calls end.")
+        now = self._clock()
+        condition = and_(
+            TOOL_CALLS.c.state == "pending" if approved else _UNDECIDED,
+            TOOL_CALLS.c.call_id.not_in(keep),
+            *_of(thread_id, run_id),
+        )
+        values = {
+            "state": "rejected",
+            "decision": func.coalesce(TOOL_CALLS.c.decision, "reject"),
+            "decided_by": func.coalesce(TOOL_CALLS.c.decided_by, GROUNDWORK_ACTOR),
+            "decided_at": func.coalesce(TOOL_CALLS.c.decided_at, now),
+            "decision_reason": func.coalesce(TOOL_CALLS.c.decision_reason, why),
+            "result_text": why,
+            "finished_at": now,
+        }
+        return await self._change_all(
+            condition, values, actor=GROUNDWORK_ACTOR, event="superseded", detail={"why": why}
+        )
+
+    async def expire(self, call_id: str = "") -> list[ToolCall]:
+        """End calls, or that one, whose time ran out before they were started; returns those that this call ended."""
+        now = self._clock()
+        named = [TOOL_CALLS.c.call_id == call_id] if call_id else []
+        overdue = and_(TOOL_CALLS.c.state == "pending", TOOL_CALLS.c.expires_at <= now, *named)
+        values = {"state": "expired", "finished_at": now, "result_text": "The call expired before it was started."}
+        changed = await self._change_all(overdue, values, actor=CLOCK_ACTOR, event="expired", detail={})
+        return [await self.get(ended) for ended in changed]
+
+    async def audit(
+        self, *, call_id: str = "", since: datetime | None = None, after: int = 0, limit: int | None = None
+    ) -> list[AuditEntry]:
+        """The audit trail, oldest first: of one call or of all, from a time on, behind an entry."""
+        query = select(AUDIT).where(AUDIT.c.entry > after).order_by(AUDIT.c.entry).limit(limit)
         if call_id:
             query = query.where(AUDIT.c.call_id == call_id)
+        if since is not None:
+            query = query.where(AUDIT.c.at >= since.astimezone(UTC))
         async with self._engine.connect() as connection:
-            return [AuditEntry.model_validate(dict(row)) for row in (await connection.execute(query)).mappings()]
+            return [entry_from_row(dict(row)) for row in (await connection.execute(query)).mappings()]
+
+    async def _select(self, condition: ColumnElement[bool], limit: int | None) -> list[ToolCall]:
+        newest_first = (TOOL_CALLS.c.proposed_at.desc(), TOOL_CALLS.c.call_id.desc())
+        query = select(TOOL_CALLS).where(condition).order_by(*newest_first).limit(limit)
+        async with self._engine.connect() as connection:
+            rows = (await connection.execute(query)).mappings().all()
+        return [call_from_row(dict(row)) for row in reversed(rows)]
 
     async def _change(
         self,
@@ -203,10 +292,22 @@ class ExecutionLedger:
         event: str,
         detail: Mapping[str, JsonValue],
     ) -> bool:
-        statement = update(TOOL_CALLS).where(TOOL_CALLS.c.call_id == call_id, condition).values(**values)
+        named = and_(TOOL_CALLS.c.call_id == call_id, condition)
+        return bool(await self._change_all(named, values, actor=actor, event=event, detail=detail))
+
+    async def _change_all(
+        self,
+        condition: ColumnElement[bool],
+        values: Mapping[str, Any],
+        *,
+        actor: str,
+        event: str,
+        detail: Mapping[str, JsonValue],
+    ) -> list[str]:
+        statement = update(TOOL_CALLS).where(condition).values(**values).returning(TOOL_CALLS.c.call_id)
         async with self._engine.begin() as connection:
-            changed = (await connection.execute(statement)).rowcount == 1
-            if changed:
+            changed = list((await connection.execute(statement)).scalars())
+            for call_id in changed:
                 await self._audit(connection, call_id, actor=actor, event=event, detail=detail)
         return changed
 
@@ -218,10 +319,34 @@ class ExecutionLedger:
 
     async def _conflict(self, call_id: str, seen_hash: str) -> DecisionConflict | ArgumentsChanged:
         call = await self.get(call_id)
-        if call.state == "pending" and call.decision is None and call.arguments_hash != seen_hash:
+        undecided = call.state == "pending" and call.decision is None
+        if undecided and call.arguments_hash != seen_hash:
             return ArgumentsChanged(f"The arguments of {call_id!r} are not the ones you saw; reload the card.")
-        decided = f"decided by {call.decided_by}" if call.decided_by else call.state
-        return DecisionConflict(f"The call {call_id!r} is {decided} already; the first decision stands.")
+        if undecided or call.state == "expired":
+            return CallExpired(f"The call {call_id!r} expired at {_clock_time(call.expires_at)}; nothing was run.")
+        if call.decided_by is None:
+            return DecisionConflict(f"The call {call_id!r} is {call.state}; there is nothing to decide.")
+        return DecisionConflict(
+            f"{call.decided_by} decided {call.decision!r} on {call_id!r} at {_clock_time(call.decided_at)}; "
+            "the first decision stands."
+        )
+
+    def _fresh_end(self) -> ColumnElement[datetime | None]:
+        """A new end for a call that waits again; a call without an end keeps none."""
+        return case((TOOL_CALLS.c.expires_at.is_not(None), self._clock() + self.lifetime), else_=None)
+
+
+def _in_time(now: datetime) -> ColumnElement[bool]:
+    return or_(TOOL_CALLS.c.expires_at.is_(None), TOOL_CALLS.c.expires_at > now)
+
+
+def _of(thread_id: str, run_id: str) -> list[ColumnElement[bool]]:
+    given = ((TOOL_CALLS.c.thread_id, thread_id), (TOOL_CALLS.c.run_id, run_id))
+    return [column == value for column, value in given if value]
+
+
+def _clock_time(at: datetime | None) -> str:
+    return f"{at:%Y-%m-%d %H:%M} UTC" if at else "an unknown time"
 
 
 def _proposal(call: ToolCall) -> dict[str, JsonValue]:

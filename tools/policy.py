@@ -111,6 +111,13 @@ def grantable(spec: ToolSpec) -> bool:
     return spec.risk not in NEVER_GRANTED
 
 
+def covers(grant: Grant, *, server: str, tool: str, thread_id: str, arguments: Arguments) -> bool:
+    """Whether a grant speaks of this call; risk and taint may still ask for it."""
+    same_tool = grant.server == server and grant.tool == tool
+    in_scope = grant.thread_id in ("", thread_id)
+    return same_tool and in_scope and _arguments_match(grant.arguments, arguments)
+
+
 def _decide_by_rules(
     spec: ToolSpec, arguments: Arguments, *, rules: Sequence[PolicyRule], tainted: bool
 ) -> PolicyDecision:
@@ -139,9 +146,7 @@ def _matches(rule: PolicyRule, spec: ToolSpec, arguments: Arguments) -> bool:
 
 def _matching_grant(spec: ToolSpec, arguments: Arguments, *, grants: Sequence[Grant], thread_id: str) -> Grant | None:
     for grant in grants:
-        same_tool = grant.server == spec.server and grant.tool == spec.name
-        in_scope = grant.thread_id in ("", thread_id)
-        if same_tool and in_scope and _arguments_match(grant.arguments, arguments):
+        if covers(grant, server=spec.server, tool=spec.name, thread_id=thread_id, arguments=arguments):
             return grant
     return None
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from sqlalchemy.ext.asyncio import create_async_engine
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from tests.tools.samples import START
 from tools.ledger import ExecutionLedger
@@ -28,9 +28,14 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-async def ledger(tmp_path: Path, clock: Clock) -> AsyncIterator[ExecutionLedger]:
+async def engine(tmp_path: Path) -> AsyncIterator[AsyncEngine]:
     engine = create_async_engine(f"sqlite+aiosqlite:///{tmp_path / 'ledger.db'}")
     async with engine.begin() as connection:
         await connection.run_sync(METADATA.create_all)
-    yield ExecutionLedger(engine, clock=clock)
+    yield engine
     await engine.dispose()
+
+
+@pytest.fixture
+def ledger(engine: AsyncEngine, clock: Clock) -> ExecutionLedger:
+    return ExecutionLedger(engine, clock=clock)

@@ -42,6 +42,16 @@ async def test_an_approved_call_runs_once_however_often_it_is_executed(ledger: E
     assert {result.call_id for result in results} == {"c1"}
 
 
+async def test_an_edit_that_overtakes_the_runner_decides_what_runs(ledger: ExecutionLedger) -> None:
+    effect = Effect()
+    tool = replace(RESTART, function=effect)
+    read_before = await ledger.propose(pending_call("c1", tool=tool))
+    edit = {"name": "web", "replicas": 3}
+    await ledger.decide("c1", "edit", seen_hash=read_before.arguments_hash, actor="ana", arguments=edit)
+    assert (await execute(read_before, tool, ledger=ledger, runner="r")).state == "done"
+    assert effect.calls == [edit]
+
+
 async def test_a_call_without_a_decision_does_not_run(ledger: ExecutionLedger) -> None:
     effect = Effect()
     tool = replace(RESTART, function=effect)
