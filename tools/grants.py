@@ -68,8 +68,12 @@ class GrantStore:
             await self._audit(connection, call_id, actor=granted_by, event="granted", grant=grant)
         return given
 
-    async def standing(self) -> list[StandingGrant]:
-        """Grants that nobody revoked, oldest first."""
+    async def standing(self) -> list[Grant]:
+        """Grants that nobody revoked, oldest first, for the policy."""
+        return [record.grant for record in await self.records()]
+
+    async def records(self) -> list[StandingGrant]:
+        """The same with who gave them, for people."""
         async with self._engine.connect() as connection:
             return await _standing(connection)
 

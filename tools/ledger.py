@@ -222,37 +222,28 @@ class ExecutionLedger:
         return await self.get(call_id)
 
     async def supersede(
-        self, *, run_id: str = "", thread_id: str = "", why: str, keep: Collection[str] = (), approved: bool = False
+        self,
+        run_id: str,
+        *,
+        keep: Collection[str] = (),
+        why: str = "The run went on without it.",
+        approved: bool = False,
     ) -> list[str]:
-        """Reject what waits for a decision in a run or thread and can no longer be meant; returns the ids.
+        """Reject the undecided calls of a run that can no longer be meant; returns their ids.
 
         Args:
-            run_id: The run; one of run and thread must be given.
-            thread_id: The thread.
-            why: Told to the model and the audit.
+            run_id: The run.
             keep: Calls that stay as they are.
+            why: Told to the model and kept in the audit.
             approved: End approved calls that nobody has started as well.
         """
-        if not (run_id or thread_id):
-            raise ValueError("Name the run or the thread whose calls end.")
-        now = self._clock()
-        condition = and_(
-            TOOL_CALLS.c.state == "pending" if approved else _UNDECIDED,
-            TOOL_CALLS.c.call_id.not_in(keep),
-            *_of(thread_id, run_id),
+        return await self._supersede(
+            and_(TOOL_CALLS.c.run_id == run_id, TOOL_CALLS.c.call_id.not_in(keep)), why, approved
         )
-        values = {
-            "state": "rejected",
-            "decision": func.coalesce(TOOL_CALLS.c.decision, "reject"),
-            "decided_by": func.coalesce(TOOL_CALLS.c.decided_by, GROUNDWORK_ACTOR),
-            "decided_at": func.coalesce(TOOL_CALLS.c.decided_at, now),
-            "decision_reason": func.coalesce(TOOL_CALLS.c.decision_reason, why),
-            "result_text": why,
-            "finished_at": now,
-        }
-        return await self._change_all(
-            condition, values, actor=GROUNDWORK_ACTOR, event="superseded", detail={"why": why}
-        )
+
+    async def supersede_thread(self, thread_id: str, *, why: str) -> list[str]:
+        """Reject every call of a thread that has not been started; returns their ids."""
+        return await self._supersede(TOOL_CALLS.c.thread_id == thread_id, why, approved=True)
 
     async def expire(self, call_id: str = "") -> list[ToolCall]:
         """End calls, or that one, whose time ran out before they were started; returns those that this call ended."""
@@ -281,6 +272,21 @@ class ExecutionLedger:
         async with self._engine.connect() as connection:
             rows = (await connection.execute(query)).mappings().all()
         return [call_from_row(dict(row)) for row in reversed(rows)]
+
+    async def _supersede(self, which: ColumnElement[bool], why: str, approved: bool) -> list[str]:
+        now = self._clock()
+        condition = and_(TOOL_CALLS.c.state == "pending" if approved else _UNDECIDED, which)
+        values = {
+            "state": "rejected",
+            "decision": func.coalesce(TOOL_CALLS.c.decision, "reject"),
+            "decided_by": func.coalesce(TOOL_CALLS.c.decided_by, GROUNDWORK_ACTOR),
+            "decided_at": func.coalesce(TOOL_CALLS.c.decided_at, now),
+            "decision_reason": func.coalesce(TOOL_CALLS.c.decision_reason, why),
+            "result_text": why,
+            "finished_at": now,
+        }
+        detail: dict[str, JsonValue] = {"why": why}
+        return await self._change_all(condition, values, actor=GROUNDWORK_ACTOR, event="superseded", detail=detail)
 
     async def _change(
         self,

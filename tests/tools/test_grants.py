@@ -21,7 +21,7 @@ async def test_a_grant_covers_its_thread_until_it_is_revoked(engine: AsyncEngine
     given = await store.give(RESTART.spec, thread_id="t1", granted_by="ana", arguments={"name": "web*"}, call_id="c1")
 
     async def action(thread_id: str, name: str) -> str:
-        grants = [standing.grant for standing in await store.standing()]
+        grants = await store.standing()
         decision = decide(RESTART.spec, {"name": name}, rules=(), grants=grants, thread_id=thread_id, tainted=False)
         return decision.action
 

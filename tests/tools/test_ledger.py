@@ -169,17 +169,18 @@ async def test_superseding_a_run_ends_what_waits_and_nothing_else(ledger: Execut
     approved = await ledger.propose(pending_call("approved"))
     await ledger.decide("approved", "approve", seen_hash=approved.arguments_hash, actor="ana")
     await ledger.propose(pending_call("elsewhere").model_copy(update={"run_id": "run-2", "thread_id": "thread-2"}))
-    assert await ledger.supersede(run_id="run-1", keep=["kept"], why="A new message came.") == ["orphan"]
+    assert await ledger.supersede("run-1", keep=["kept"], why="A new message came.") == ["orphan"]
     orphan = await ledger.get("orphan")
     assert (orphan.state, orphan.decision, orphan.decided_by) == ("rejected", "reject", "groundwork")
     assert orphan.result_text == "A new message came."
     with pytest.raises(DecisionConflict, match="groundwork"):
         await ledger.decide("orphan", "approve", seen_hash=orphan.arguments_hash, actor="ana")
-    ended = await ledger.supersede(run_id="run-1", keep=["kept"], why="The turn was made anew.", approved=True)
+    ended = await ledger.supersede("run-1", keep=["kept"], why="The turn was made anew.", approved=True)
     assert ended == ["approved"]
     assert not await ledger.start("approved", runner="r1")
-    assert [call.call_id for call in await ledger.waiting(thread_id="thread-2")] == ["elsewhere"]
     assert [call.call_id for call in await ledger.waiting(run_id="run-1")] == ["kept"]
+    assert await ledger.supersede_thread("thread-1", why="The chat was deleted.") == ["kept"]
+    assert [call.call_id for call in await ledger.waiting()] == ["elsewhere"]
 
 
 async def test_the_newest_calls_are_listed_in_order_of_proposal(ledger: ExecutionLedger) -> None:
