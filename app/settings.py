@@ -18,6 +18,7 @@ from app.errors import SettingsInvalid
 from app.home import Home
 from ingestion.settings import IngestionSettings
 from retrieval.settings import EmbeddingSettings, SearchSettings, StoreSettings
+from tools.settings import ToolSettings
 
 PREFIX = "GROUNDWORK_"
 HOME_VARIABLE = "GROUNDWORK_HOME"
@@ -104,6 +105,7 @@ class Settings(BaseModel):
     database: DatabaseSettings = DatabaseSettings()
     models: ModelStoreSettings = ModelStoreSettings()
     log: LogSettings = LogSettings()
+    tools: ToolSettings = ToolSettings()
 
     @property
     def home(self) -> Home:

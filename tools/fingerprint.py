@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 
 from pydantic import JsonValue
 
@@ -20,11 +21,16 @@ def arguments_hash(server: str, tool: str, arguments: Arguments) -> str:
     return _sha256(canonical_json([server, tool, dict(arguments)]))
 
 
-def definition_fingerprint(spec: ToolSpec) -> str:
-    """SHA-256 over what a server could change after a review: name, description, schema and hints."""
-    return _sha256(
-        canonical_json([spec.server, spec.name, spec.description, dict(spec.input_schema), spec.risk, spec.idempotent])
-    )
+def definition_fingerprint(spec: ToolSpec, *, claims: Mapping[str, JsonValue] | None = None) -> str:
+    """SHA-256 over what could change under a reviewed tool.
+
+    Args:
+        spec: The tool; its server, name, description and schema always count.
+        claims: What a server says of its tool beside that: title, hints, output schema. Then the risk class does not
+            count, which an operator may set anew without a review. None for a built-in, where it does count.
+    """
+    rest = [spec.risk, spec.idempotent] if claims is None else [dict(claims)]
+    return _sha256(canonical_json([spec.server, spec.name, spec.description, dict(spec.input_schema), *rest]))
 
 
 def _sha256(text: str) -> str:

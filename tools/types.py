@@ -10,6 +10,9 @@ from pydantic import JsonValue
 
 Arguments: TypeAlias = Mapping[str, JsonValue]
 
+ProgressFunction: TypeAlias = Callable[[float, float | None, str | None], None]
+"""Called with how far a call has come, how far it is to the end (None when unknown), and a word about it."""
+
 Risk: TypeAlias = Literal["read", "write", "destructive", "egress", "unknown"]
 """What a call can do: ``read`` looks, ``write`` changes, ``destructive`` cannot be undone, ``egress`` sends text to
 an address outside, ``unknown`` is a tool that nobody vouched for."""
@@ -61,12 +64,16 @@ class ToolOutput:
 
 @dataclass(frozen=True, slots=True)
 class CallContext:
-    """Who calls, for tools that keep things per thread or user, or that take an idempotency key."""
+    """Who calls, for tools that keep things per thread or user, or that take an idempotency key.
+
+    ``on_progress`` hears of a long call while it runs; it must return at once.
+    """
 
     thread_id: str
     run_id: str
     call_id: str
     user: str = "local"
+    on_progress: ProgressFunction | None = None
 
 
 ToolFunction: TypeAlias = Callable[[Arguments, CallContext], Awaitable[ToolOutput]]
