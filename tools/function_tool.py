@@ -28,6 +28,7 @@ def function_tool(
 
     Args:
         function: Its name is the tool's name; every parameter but ``context`` is typed and described under ``Args:``.
+            Bounds of a parameter stand in ``Annotated[..., Field(ge=1)]`` and reach the schema.
         risk: What a call can do.
         idempotent: A second call with the same arguments changes nothing more.
         timeout_seconds: Time limit of one call.
@@ -40,7 +41,7 @@ def function_tool(
     if not docstring:
         raise ToolDefinitionInvalid(f"Tool {name!r} has no docstring; its first line tells the model what it does.")
     descriptions = _argument_descriptions(docstring)
-    hints = get_type_hints(function)
+    hints = get_type_hints(function, include_extras=True)
     parameters = inspect.signature(function).parameters
     takes_context = CONTEXT_PARAMETER in parameters
     fields: dict[str, Any] = {}

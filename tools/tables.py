@@ -1,4 +1,4 @@
-"""Tables of tool calls, grants, audit trail, leases and reviews. One MetaData, migrated by the application."""
+"""Tables of tool calls, grants, audit trail, leases, reviews and memory. One MetaData, migrated by the application."""
 
 from __future__ import annotations
 
@@ -91,3 +91,19 @@ REVIEWS = Table(
     Column("reviewed_at", DateTime(timezone=True), nullable=False),
 )
 """The definition of a server's tool that a person looked at last, and whether they let it in."""
+
+MEMORY_FACTS = Table(
+    "memory_facts",
+    METADATA,
+    Column("fact_id", String(32), primary_key=True),
+    Column("user", String(200), nullable=False),
+    Column("text", Text, nullable=False),
+    Column("pinned", Boolean, nullable=False),
+    Column("created_at", DateTime(timezone=True), nullable=False),
+    Column("updated_at", DateTime(timezone=True), nullable=False),
+    Column("thread_id", String(64), nullable=False),
+    Column("run_id", String(64), nullable=False),
+    Column("call_id", String(200), nullable=False),
+    Index("ix_memory_facts_user", "user"),
+)
+"""``thread_id``, ``run_id`` and ``call_id`` name the approved call that wrote the fact; empty for a person's own."""
