@@ -45,9 +45,10 @@ class Retriever:
         vector = self.embedder.embed_query(query)
         embedded = time.perf_counter()
         candidates = max(self.settings.candidates, wanted)
-        dense = self.store.search_dense(vector, search_filter=search_filter, limit=candidates)
         sparse = self.lexical.encode_query(query)
-        lexical = self.store.search_lexical(sparse, search_filter=search_filter, limit=candidates)
+        with self.store.visibility.reading():
+            dense = self.store.search_dense(vector, search_filter=search_filter, limit=candidates)
+            lexical = self.store.search_lexical(sparse, search_filter=search_filter, limit=candidates)
         hits = self._ranked(query, dense=dense, lexical=lexical, limit=wanted)
         ended = time.perf_counter()
         timings = SearchTimings(

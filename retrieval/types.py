@@ -38,6 +38,7 @@ class Chunk:
         metadata: The document's metadata.
         context: Lines that explain the passage and stand further up in the document: the header of a table whose
             later rows it holds, the items above a nested list item. Indexed and shown to the model, never cited.
+        version: Name of the document's version that the chunk is of: one document, content and recipe have one.
     """
 
     chunk_id: str
@@ -54,6 +55,7 @@ class Chunk:
     token_count: int = 0
     metadata: Mapping[str, MetadataValue] = field(default_factory=dict[str, MetadataValue])
     context: str = ""
+    version: str = ""
 
     @property
     def section(self) -> str:
@@ -93,12 +95,14 @@ class SearchFilter:
         collections: Any of these collections.
         sources: Any of these sources, compared whole.
         document_ids: Any of these documents.
+        versions: Any of these versions of documents.
         metadata: Every key must equal its value; a list in the document matches if it holds the value.
     """
 
     collections: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     document_ids: tuple[str, ...] = ()
+    versions: tuple[str, ...] = ()
     metadata: Mapping[str, str | int | float | bool] = field(default_factory=dict[str, str | int | float | bool])
 
 

@@ -5,15 +5,18 @@ from __future__ import annotations
 import shutil
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, cast
 
+import numpy as np
 import qdrant_edge as edge
 
 from retrieval.errors import StoreLocked, StoreUnavailable
 from retrieval.store.filters import conditions
 from retrieval.store.identity import StoreIdentity, require_same_model
-from retrieval.store.payload import DENSE, INDEXED_FIELDS, SPARSE, from_payload, to_payload
+from retrieval.store.payload import DENSE, INDEXED_FIELDS, SPARSE, VERSION, from_payload, to_payload
+from retrieval.store.visibility import Visibility
 from retrieval.types import Chunk, FloatVector, IndexedChunk, ScoredChunk, SearchFilter, SparseVector
 
 _IDENTITY_FILE = "store.json"
@@ -44,7 +47,10 @@ def open_edge_store(path: Path, *, dim: int, fingerprint: str) -> EdgeStore:
         if not shard_path.exists():
             _create(path, wanted)
         require_same_model(_read_identity(path), wanted)
-        return EdgeStore(shard=edge.EdgeShard.load(str(shard_path)))
+        shard = edge.EdgeShard.load(str(shard_path))
+        # Free where it is there already; stores of earlier versions lack it.
+        shard.update(edge.UpdateOperation.create_field_index(VERSION, edge.PayloadSchemaType.Keyword))
+        return EdgeStore(shard=shard)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +61,7 @@ class EdgeStore:
     """
 
     shard: edge.EdgeShard
+    visibility: Visibility = field(default_factory=Visibility)
 
     def upsert(self, points: Sequence[IndexedChunk]) -> None:
         """Write chunks; a chunk with a known id is replaced."""
@@ -100,8 +107,14 @@ class EdgeStore:
 
     def chunks(self, search_filter: SearchFilter) -> list[Chunk]:
         """Chunks that the filter lets through, ordered by document and position."""
-        found = [from_payload(str(point.id), point.payload or {}) for point in self._scroll(search_filter)]
+        with self.visibility.reading() as hidden:
+            records = list(self._scroll(search_filter, hidden=hidden))
+        found = [from_payload(str(record.id), record.payload or {}) for record in records]
         return sorted(found, key=lambda chunk: (chunk.document_id, chunk.position, chunk.chunk_id))
+
+    def points(self, search_filter: SearchFilter) -> list[IndexedChunk]:
+        """Chunks with their vectors, hidden versions too."""
+        return [_from_record(record) for record in self._scroll(search_filter, with_vector=True)]
 
     def optimize(self) -> None:
         """Build vector indexes and merge segments; minutes for hundreds of thousands of chunks."""
@@ -114,18 +127,28 @@ class EdgeStore:
             self.shard.close()
 
     def _query(self, query: edge.Query, *, search_filter: SearchFilter, limit: int) -> list[ScoredChunk]:
-        with _translated("search the store"):
-            request = edge.QueryRequest(limit, query=query, filter=_to_filter(search_filter), with_payload=True)
+        with self.visibility.reading() as hidden, _translated("search the store"):
+            filter_ = _to_filter(search_filter, hidden=hidden)
+            request = edge.QueryRequest(limit, query=query, filter=filter_, with_payload=True)
             points = self.shard.query(request)
         found = [ScoredChunk(from_payload(str(point.id), point.payload or {}), point.score) for point in points]
         return sorted(found, key=lambda scored: (-scored.score, scored.chunk.chunk_id))
 
-    def _scroll(self, search_filter: SearchFilter, *, with_payload: bool = True) -> Iterator[edge.Record]:
+    def _scroll(
+        self,
+        search_filter: SearchFilter,
+        *,
+        hidden: frozenset[str] = frozenset(),
+        with_payload: bool = True,
+        with_vector: bool = False,
+    ) -> Iterator[edge.Record]:
         offset: edge.PointId | None = None
-        filter_ = _to_filter(search_filter)
+        filter_ = _to_filter(search_filter, hidden=hidden)
         while True:
             with _translated("read the store"):
-                request = edge.ScrollRequest(offset, _SCROLL_PAGE, filter=filter_, with_payload=with_payload)
+                request = edge.ScrollRequest(
+                    offset, _SCROLL_PAGE, filter=filter_, with_payload=with_payload, with_vector=with_vector
+                )
                 records, offset = self.shard.scroll(request)
             yield from records
             if offset is None:
@@ -142,8 +165,8 @@ def _create(path: Path, identity: StoreIdentity) -> None:
         sparse_vectors={SPARSE: edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf)},
     )
     shard = edge.EdgeShard.create(str(unfinished), config)
-    for field in INDEXED_FIELDS:
-        shard.update(edge.UpdateOperation.create_field_index(field, edge.PayloadSchemaType.Keyword))
+    for name in INDEXED_FIELDS:
+        shard.update(edge.UpdateOperation.create_field_index(name, edge.PayloadSchemaType.Keyword))
     shard.close()
     (path / _IDENTITY_FILE).write_text(identity.model_dump_json(), encoding="utf-8")
     unfinished.rename(path / _SHARD_FOLDER)
@@ -167,11 +190,23 @@ def _to_point(point: IndexedChunk) -> edge.Point:
     return edge.Point(point.chunk.chunk_id, vectors, to_payload(point.chunk))
 
 
-def _to_filter(search_filter: SearchFilter) -> edge.Filter | None:
+def _from_record(record: edge.Record) -> IndexedChunk:
+    vectors = cast("dict[str, Any]", record.vector)  # the stubs leave out named vectors
+    sparse = vectors[SPARSE]
+    chunk = from_payload(str(record.id), record.payload or {})
+    return IndexedChunk(
+        chunk, np.asarray(vectors[DENSE], dtype=np.float32), SparseVector(tuple(sparse.indices), tuple(sparse.values))
+    )
+
+
+def _to_filter(search_filter: SearchFilter, *, hidden: frozenset[str] = frozenset()) -> edge.Filter | None:
     must: list[edge.ConditionType] = [
         edge.FieldCondition(condition.field, match=edge.MatchAny(list(condition.values)))
         for condition in conditions(search_filter)
     ]
+    if hidden:
+        unseen = edge.FieldCondition(VERSION, match=edge.MatchAny(sorted(hidden)))
+        return edge.Filter(must=must or None, must_not=[unseen])
     return edge.Filter(must=must) if must else None
 
 

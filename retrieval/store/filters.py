@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from retrieval.store.payload import FACETS, facet
+from retrieval.store.payload import FACETS, VERSION, facet
 from retrieval.types import SearchFilter
 
 
@@ -21,6 +21,7 @@ def conditions(search_filter: SearchFilter) -> list[Condition]:
         "collection": search_filter.collections,
         "source": search_filter.sources,
         "document_id": search_filter.document_ids,
+        VERSION: search_filter.versions,
     }
     restricting = [Condition(field, values) for field, values in fields.items() if values]
     return restricting + [Condition(FACETS, (facet(key, value),)) for key, value in search_filter.metadata.items()]

@@ -15,7 +15,9 @@ SPARSE = "bm25"
 """Name of the sparse vector."""
 FACETS = "facets"
 """Field of all metadata pairs as strings: one index serves every metadata key, whatever its name and type."""
-INDEXED_FIELDS = ("collection", "source", "document_id", FACETS)
+VERSION = "version"
+"""Field of the document version that a chunk is of; versions that are hidden are left out of searches."""
+INDEXED_FIELDS = ("collection", "source", "document_id", VERSION, FACETS)
 """Fields that filters look at; each has a keyword index."""
 
 

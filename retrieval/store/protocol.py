@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from retrieval.store.visibility import Visibility
 from retrieval.types import Chunk, FloatVector, IndexedChunk, ScoredChunk, SearchFilter, SparseVector
 
 
@@ -27,6 +28,11 @@ class VectorStore(Protocol):
         """Delete all chunks of a document and return how many are left, which is 0."""
         ...
 
+    @property
+    def visibility(self) -> Visibility:
+        """Which versions searches and ``chunks`` leave out; ``count`` and ``chunk_ids`` tell what is there."""
+        ...
+
     def search_dense(self, vector: FloatVector, *, search_filter: SearchFilter, limit: int) -> list[ScoredChunk]:
         """Nearest chunks by cosine, best first; the filter acts inside the search."""
         ...
@@ -44,7 +50,11 @@ class VectorStore(Protocol):
         ...
 
     def chunks(self, search_filter: SearchFilter) -> list[Chunk]:
-        """Chunks that the filter lets through, ordered by document and position."""
+        """Chunks that the filter lets through, ordered by document and position; hidden versions are left out."""
+        ...
+
+    def points(self, search_filter: SearchFilter) -> list[IndexedChunk]:
+        """Chunks with their vectors, hidden versions too, in no order; for a filter that lets few through."""
         ...
 
     def optimize(self) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any, cast
 
 import httpx
+import numpy as np
 from pydantic import ValidationError
 from qdrant_client import QdrantClient, models
 from qdrant_client.conversions.common_types import PointId
@@ -15,7 +17,8 @@ from qdrant_client.http.exceptions import ApiException
 from retrieval.errors import StoreUnavailable
 from retrieval.store.filters import conditions
 from retrieval.store.identity import StoreIdentity, require_same_model
-from retrieval.store.payload import DENSE, INDEXED_FIELDS, SPARSE, from_payload, to_payload
+from retrieval.store.payload import DENSE, INDEXED_FIELDS, SPARSE, VERSION, from_payload, to_payload
+from retrieval.store.visibility import Visibility
 from retrieval.types import Chunk, FloatVector, IndexedChunk, ScoredChunk, SearchFilter, SparseVector
 
 # A server takes requests of up to 32 MiB. A point is its text, twice at worst through JSON escapes, and its vectors.
@@ -43,8 +46,8 @@ def open_qdrant_store(client: QdrantClient, *, collection: str, dim: int, finger
             _create(client, collection, wanted)
         require_same_model(_read_identity(client, collection), wanted)
         if not _is_local(client):
-            for field in INDEXED_FIELDS:
-                client.create_payload_index(collection, field, models.PayloadSchemaType.KEYWORD, wait=True)
+            for name in INDEXED_FIELDS:
+                client.create_payload_index(collection, name, models.PayloadSchemaType.KEYWORD, wait=True)
     return QdrantStore(client=client, collection=collection)
 
 
@@ -54,6 +57,7 @@ class QdrantStore:
 
     client: QdrantClient
     collection: str
+    visibility: Visibility = field(default_factory=Visibility)
 
     def upsert(self, points: Sequence[IndexedChunk]) -> None:
         """Write chunks; a chunk with a known id is replaced."""
@@ -97,8 +101,14 @@ class QdrantStore:
 
     def chunks(self, search_filter: SearchFilter) -> list[Chunk]:
         """Chunks that the filter lets through, ordered by document and position."""
-        found = [from_payload(str(point.id), point.payload or {}) for point in self._scroll(search_filter)]
+        with self.visibility.reading() as hidden:
+            records = list(self._scroll(search_filter, hidden=hidden))
+        found = [from_payload(str(record.id), record.payload or {}) for record in records]
         return sorted(found, key=lambda chunk: (chunk.document_id, chunk.position, chunk.chunk_id))
+
+    def points(self, search_filter: SearchFilter) -> list[IndexedChunk]:
+        """Chunks with their vectors, hidden versions too."""
+        return [_from_record(record) for record in self._scroll(search_filter, with_vectors=True)]
 
     def optimize(self) -> None:
         """Nothing: a server builds its indexes by itself."""
@@ -111,28 +121,36 @@ class QdrantStore:
     def _query(
         self, query: list[float] | models.SparseVector, *, using: str, search_filter: SearchFilter, limit: int
     ) -> list[ScoredChunk]:
-        with _translated("search Qdrant"):
+        with self.visibility.reading() as hidden, _translated("search Qdrant"):
             points = self.client.query_points(
                 self.collection,
                 query=query,
                 using=using,
-                query_filter=_to_filter(search_filter),
+                query_filter=_to_filter(search_filter, hidden=hidden),
                 limit=limit,
                 with_payload=True,
             ).points
         found = [ScoredChunk(from_payload(str(point.id), point.payload or {}), point.score) for point in points]
         return sorted(found, key=lambda scored: (-scored.score, scored.chunk.chunk_id))
 
-    def _scroll(self, search_filter: SearchFilter, *, with_payload: bool = True) -> Iterator[models.Record]:
+    def _scroll(
+        self,
+        search_filter: SearchFilter,
+        *,
+        hidden: frozenset[str] = frozenset(),
+        with_payload: bool = True,
+        with_vectors: bool = False,
+    ) -> Iterator[models.Record]:
         offset: PointId | None = None
         while True:
             with _translated("read from Qdrant"):
                 records, offset = self.client.scroll(
                     self.collection,
-                    scroll_filter=_to_filter(search_filter),
+                    scroll_filter=_to_filter(search_filter, hidden=hidden),
                     limit=_SCROLL_PAGE,
                     offset=offset,
                     with_payload=with_payload,
+                    with_vectors=with_vectors,
                 )
             yield from records
             if offset is None:
@@ -186,8 +204,20 @@ def _to_sparse(vector: SparseVector) -> models.SparseVector:
     return models.SparseVector(indices=list(vector.indices), values=list(vector.values))
 
 
-def _to_filter(search_filter: SearchFilter) -> models.Filter | None:
+def _from_record(record: models.Record) -> IndexedChunk:
+    vectors = cast("dict[str, Any]", record.vector)  # named vectors, of two kinds
+    sparse: models.SparseVector = vectors[SPARSE]
+    chunk = from_payload(str(record.id), record.payload or {})
+    return IndexedChunk(
+        chunk, np.asarray(vectors[DENSE], dtype=np.float32), SparseVector(tuple(sparse.indices), tuple(sparse.values))
+    )
+
+
+def _to_filter(search_filter: SearchFilter, *, hidden: frozenset[str] = frozenset()) -> models.Filter | None:
     must = _must(search_filter)
+    if hidden:
+        unseen = models.FieldCondition(key=VERSION, match=models.MatchAny(any=sorted(hidden)))
+        return models.Filter(must=must or None, must_not=[unseen])
     return models.Filter(must=must) if must else None
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Generator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from uuid import uuid4
@@ -15,12 +17,13 @@ from retrieval.errors import EmbeddingModelMismatch, StoreUnavailable
 from retrieval.store.edge import open_edge_store
 from retrieval.store.protocol import VectorStore
 from retrieval.store.qdrant import open_qdrant_store
-from retrieval.types import Chunk, ScoredChunk, SearchFilter
+from retrieval.types import Chunk, IndexedChunk, ScoredChunk, SearchFilter
 from tests.retrieval.points import EMBEDDER, LEXICAL, make_chunk, make_point, make_points, uuid_of
 
 _ALL = SearchFilter()
 _FINGERPRINT = EMBEDDER.fingerprint
 _DIM = EMBEDDER.dim
+_VERSION_CHUNKS = 4
 # Read once, before the tests' own fixture takes the variables away.
 _URL = os.environ.get("GROUNDWORK_TEST_QDRANT_URL")
 """Address of a Qdrant server that tests may write to; they take their collections away again."""
@@ -278,6 +281,100 @@ def test_more_chunks_than_one_page_are_all_read(store: VectorStore) -> None:
     assert store.chunk_ids(_ALL) == {point.chunk.chunk_id for point in points}
     assert [chunk.position for chunk in store.chunks(_ALL)] == list(range(1001))
     assert store.count(_ALL) == 1001
+
+
+def test_points_come_back_with_their_vectors(store: VectorStore) -> None:
+    written = make_points("OOMKilled container", "certificate rotation")
+    store.upsert(written)
+    read = {point.chunk.chunk_id: point for point in store.points(_ALL)}
+    assert set(read) == {point.chunk.chunk_id for point in written}
+    for point in written:
+        found = read[point.chunk.chunk_id]
+        assert found.chunk == point.chunk
+        assert found.dense == pytest.approx(point.dense, abs=1e-6)
+        assert dict(zip(found.sparse.indices, found.sparse.values, strict=True)) == pytest.approx(
+            dict(zip(point.sparse.indices, point.sparse.values, strict=True))
+        )
+
+
+def _version(number: int) -> list[IndexedChunk]:
+    """Four chunks of one document in one of its versions."""
+    chunks = [
+        make_chunk(f"pod restart in version {number} part {part}", position=part) for part in range(_VERSION_CHUNKS)
+    ]
+    return [make_point(replace(chunk, version=f"version-{number}")) for chunk in chunks]
+
+
+def _replace(store: VectorStore, number: int, between: Callable[[], object] = lambda: None) -> None:
+    """The next version in the place of this one, as an ingest does it."""
+    old, new = f"version-{number}", f"version-{number + 1}"
+    store.visibility.change(hide=[new])
+    assert store.visibility.drain(timeout_seconds=30)
+    between()
+    store.upsert(_version(number + 1))
+    between()
+    store.visibility.change(hide=[old], show=[new])
+    between()
+    assert store.visibility.drain(timeout_seconds=30)
+    store.delete_chunks(sorted(store.chunk_ids(SearchFilter(versions=(old,)))))
+    between()
+    store.visibility.change(show=[old])
+    between()
+
+
+def test_a_hidden_version_is_counted_and_not_found(store: VectorStore) -> None:
+    store.upsert([*_version(1), *_version(2)])
+    store.visibility.change(hide=["version-2"])
+    seen = {point.chunk.chunk_id for point in _version(1)}
+    assert {scored.chunk.chunk_id for scored in _dense(store, "pod restart")} == seen
+    assert {scored.chunk.chunk_id for scored in _lexical(store, "pod restart")} == seen
+    assert {chunk.chunk_id for chunk in store.chunks(_ALL)} == seen
+    assert store.count(_ALL) == len(store.chunk_ids(_ALL)) == 2 * _VERSION_CHUNKS
+    assert store.count(SearchFilter(versions=("version-2",))) == _VERSION_CHUNKS
+
+
+def _seen(store: VectorStore) -> set[str]:
+    """Versions that one look at both legs and the list shows, each whole."""
+    with store.visibility.reading():
+        legs = [_dense(store, "pod restart"), _lexical(store, "pod restart")]
+        chunks = [scored.chunk for leg in legs for scored in leg] + store.chunks(_ALL)
+    assert len(chunks) == 3 * _VERSION_CHUNKS
+    return {chunk.version for chunk in chunks}
+
+
+def test_between_all_steps_of_a_replacement_one_whole_version_is_seen(store: VectorStore) -> None:
+    store.upsert(_version(0))
+    seen: list[set[str]] = []
+    _replace(store, 0, lambda: seen.append(_seen(store)))
+    assert seen == [{"version-0"}] * 2 + [{"version-1"}] * 3
+
+
+def test_readers_see_the_old_or_the_new_version_and_never_half(tmp_path: Path) -> None:
+    # The embedded store alone: the in-memory server is not made for threads.
+    store = open_edge_store(tmp_path / "store", dim=_DIM, fingerprint=_FINGERPRINT)
+    store.upsert(_version(0))
+    ended = threading.Event()
+
+    def read() -> set[str]:
+        """Search with both legs until the writer has ended; every look must show one whole version."""
+        versions: set[str] = set()
+        while not ended.is_set():
+            seen = _seen(store)
+            assert len(seen) == 1, seen
+            versions |= seen
+        return versions
+
+    with ThreadPoolExecutor(2) as readers:
+        looks = [readers.submit(read) for _ in range(2)]
+        try:
+            for number in range(12):
+                _replace(store, number)
+        finally:
+            ended.set()
+        seen = [look.result() for look in looks]
+    assert all(len(versions) > 1 for versions in seen)
+    assert store.count(_ALL) == _VERSION_CHUNKS
+    store.close()
 
 
 def test_optimizing_keeps_every_chunk_and_answer(store: VectorStore) -> None:
