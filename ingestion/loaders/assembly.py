@@ -35,6 +35,22 @@ class DocumentAssembly:
         if body.strip():
             self._append(kind, body, page, language)
 
+    def code(self, text: str, *, language: str = "") -> None:
+        """Add a block of code in a fence that its text does not hold."""
+        body = text.strip("\n")
+        if body.strip():
+            fence = "````" if "```" in body else "```"
+            self.add("code", f"{fence}{language}\n{body}\n{fence}", language=language)
+
+    def include(self, document: ParsedDocument, *, level: int = 0) -> None:
+        """Add all blocks of another document; its outermost headings come ``level`` below the outermost here."""
+        for block in document.blocks:
+            body = document.text[block.char_start : block.char_end]
+            if block.kind == "heading":
+                self.heading(block.heading_path[-1], level=level + len(block.heading_path))
+            else:
+                self.add(block.kind, body, language=block.language)
+
     def finish(
         self,
         *,

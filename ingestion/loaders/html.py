@@ -235,9 +235,7 @@ class _ContentWalk:
         self._end_list()
         if text.strip():
             self.characters += len(text)
-            language = _code_language(node)
-            fence = "````" if "```" in text else "```"
-            self.assembly.add("code", f"{fence}{language}\n{text}\n{fence}", language=language)
+            self.assembly.code(text, language=_code_language(node))
 
     def _table(self, node: LexborNode) -> None:
         self._end_list()
