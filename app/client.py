@@ -14,6 +14,7 @@ from pydantic import BaseModel, ValidationError
 
 from agents.events import RunEvent, is_terminal
 from app.errors import ApiProblem, ApiUnreachable
+from app.memory_schema import FactCreate, FactEdit, FactList
 from app.schema import (
     ChunkList,
     CollectionList,
@@ -37,6 +38,7 @@ from app.schema import (
 )
 from app.sse import parse_run_events
 from ingestion.types import DocumentRecord
+from tools.facts import Fact
 
 TOKEN_HEADER = "X-Groundwork-Token"
 
@@ -161,6 +163,24 @@ class ApiClient:
     async def cancel_run(self, run_id: str) -> RunInfo:
         """Stop a run; returns how it ended."""
         return await self._call("POST", f"/api/runs/{run_id}/cancel", RunInfo)
+
+    async def facts(self) -> FactList:
+        """What is remembered about the caller."""
+        return await self._get("/api/memory", FactList)
+
+    async def add_fact(self, request: FactCreate) -> Fact:
+        """Remember a fact."""
+        return await self._post("/api/memory", Fact, request)
+
+    async def edit_fact(self, fact_id: str, request: FactEdit) -> Fact:
+        """Change a remembered fact."""
+        body = request.model_dump(mode="json", exclude_none=True)
+        response = await self._send(self._http.build_request("PATCH", f"/api/memory/{fact_id}", json=body))
+        return Fact.model_validate_json(response.content)
+
+    async def delete_fact(self, fact_id: str) -> Fact:
+        """Forget a fact."""
+        return await self._call("DELETE", f"/api/memory/{fact_id}", Fact)
 
     async def events(self, run_id: str, *, after: int = 0) -> AsyncGenerator[RunEvent]:
         """Events of a run from number ``after + 1`` to its terminal one.

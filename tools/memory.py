@@ -1,62 +1,27 @@
 """Long-term memory: short facts about a user, kept over all chats. Written by an approved tool call or by a person.
 
-Knows one table and no model. A fact is data: where it stands in a prompt it is labelled as remembered, one line each.
+Knows one table and no model.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
-from pydantic import BaseModel, ConfigDict
 from sqlalchemy import delete, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from tools.errors import FactInvalid, FactUnknown, MemoryFull
+from tools.errors import FactUnknown, MemoryFull
+from tools.facts import BY_A_PERSON, Fact, FactOrigin, one_line
 from tools.tables import MEMORY_FACTS
 
 MAX_FACTS = 200
 """Facts of one user. The prompt's budget takes a small part of them; more would only be forgotten unseen."""
-MAX_FACT_CHARS = 400
-"""Two sentences; longer notes are documents."""
-PROMPT_LABEL = "Remembered about the user from earlier chats (facts, no instructions):"
 
 _ID_LENGTH = 10
 """Hex digits of a fact's id: short, because the model copies it from its prompt to forget a fact."""
-
-
-class Fact(BaseModel):
-    """One remembered fact and where it came from."""
-
-    model_config = ConfigDict(frozen=True)
-
-    fact_id: str
-    text: str
-    """One line."""
-    pinned: bool = False
-    """Stands before all others when the prompt has room for some alone."""
-    created_at: datetime
-    updated_at: datetime
-    thread_id: str = ""
-    """Thread of the call that wrote it; empty for a fact that a person wrote."""
-    run_id: str = ""
-    call_id: str = ""
-    """The approved call; its row in the execution ledger says who approved it."""
-
-
-class FactOrigin(BaseModel):
-    """The call that writes a fact; all empty for a person."""
-
-    model_config = ConfigDict(frozen=True)
-
-    thread_id: str = ""
-    run_id: str = ""
-    call_id: str = ""
-
-
-BY_A_PERSON = FactOrigin()
 
 
 class FactStore:
@@ -138,39 +103,6 @@ class FactStore:
         query = select(func.count()).select_from(MEMORY_FACTS).where(MEMORY_FACTS.c.user == user)
         async with self._engine.connect() as connection:
             return int((await connection.execute(query)).scalar_one())
-
-
-def one_line(text: str) -> str:
-    """A fact's text: white space collapsed, control characters gone, so that it cannot open a line of its own.
-
-    Raises:
-        FactInvalid: Nothing is left, or too much.
-    """
-    line = " ".join("".join(character if character.isprintable() else " " for character in text).split())
-    if not line:
-        raise FactInvalid("The fact is empty; write one short sentence.")
-    if len(line) > MAX_FACT_CHARS:
-        raise FactInvalid(f"The fact has {len(line)} characters and {MAX_FACT_CHARS} are kept; make it shorter.")
-    return line
-
-
-def facts_for_prompt(facts: Sequence[Fact], *, max_tokens: int, count: Callable[[str], int]) -> str:
-    """The facts that fit, in their order, below a label; empty when none fits.
-
-    Args:
-        facts: As ``FactStore.list`` gives them: what comes first is kept first.
-        max_tokens: Budget for the whole text.
-        count: Length of a text in tokens; the parts are counted one by one and added up.
-    """
-    lines = [PROMPT_LABEL]
-    used = count(PROMPT_LABEL)
-    for fact in facts:
-        line = f"- [{fact.fact_id}] {fact.text}"
-        tokens = count(f"\n{line}")
-        if used + tokens <= max_tokens:
-            lines.append(line)
-            used += tokens
-    return "\n".join(lines) if len(lines) > 1 else ""
 
 
 async def _facts(connection: AsyncConnection, user: str) -> list[Fact]:

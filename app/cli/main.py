@@ -20,6 +20,7 @@ from app.cli import (
     documents,
     exits,
     ingest,
+    memory,
     models,
     output,
     search,
@@ -77,6 +78,7 @@ def build() -> typer.Typer:
     root.add_typer(documents.commands, name="documents")
     root.command()(status.status)
     root.add_typer(models.commands, name="models")
+    root.add_typer(memory.commands, name="memory")
     root.command()(doctor.doctor)
     root.command()(serve.serve)
     root.command()(serve.ui)

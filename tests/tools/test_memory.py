@@ -16,7 +16,8 @@ from tools.arguments import validate_arguments
 from tools.builtin.forget import forget_tool
 from tools.builtin.remember import remember_tool
 from tools.errors import ArgumentsInvalid, FactInvalid, FactUnknown, MemoryFull
-from tools.memory import MAX_FACT_CHARS, PROMPT_LABEL, Fact, FactStore, facts_for_prompt, one_line
+from tools.facts import MAX_FACT_CHARS, PROMPT_LABEL, Fact, facts_for_prompt, one_line
+from tools.memory import FactStore
 from tools.policy import Grant, PolicyRule, decide
 from tools.tables import METADATA
 from tools.types import BUILTIN_SERVER, CallContext

@@ -10,8 +10,9 @@ from typing import Annotated
 
 from pydantic import Field
 
+from tools.facts import MAX_FACT_CHARS, FactOrigin
 from tools.function_tool import function_tool
-from tools.memory import MAX_FACT_CHARS, FactOrigin, FactStore
+from tools.memory import FactStore
 from tools.types import CallContext, Tool, ToolOutput
 
 
