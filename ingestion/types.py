@@ -31,6 +31,12 @@ FailureReason: TypeAlias = Literal[
 ]
 """Closed set: why a file is not in. Texts for people are in ``detail``."""
 
+Stage: TypeAlias = Literal["found", "parsed", "chunked", "embedded", "written", "verified"]
+"""Steps of a document into the store, in order; ``verified`` means that its chunk ids were counted there."""
+
+DocumentStatus: TypeAlias = Literal["ready", "failed", "processing", "container"]
+"""``container``: an archive, or a mail without a text of its own; what it holds are documents of their own."""
+
 FileStatus: TypeAlias = Literal["indexed", "unchanged", "updated", "deleted", "failed", "skipped"]
 
 
@@ -69,11 +75,12 @@ class ParsedDocument:
 
 @dataclass(frozen=True, slots=True)
 class DocumentIdentity:
-    """Which document a text is: its id, its collection, and where it came from."""
+    """Which document a text is: its id, its collection, where it came from, and the document that holds its file."""
 
     document_id: str
     collection: str
     source: str
+    parent_id: str | None = None
 
 
 class FileOutcome(BaseModel):
@@ -90,6 +97,12 @@ class FileOutcome(BaseModel):
     reason: FailureReason | None = None
     detail: str = ""
     """One sentence for a person: what is wrong and what to do."""
+    parent_id: str | None = None
+    """Document that holds the file: the mail of an attachment, the archive of a member."""
+    children: int = 0
+    """Number of files inside."""
+    moved_from: str | None = None
+    """Where the same content was found before; ``unchanged`` then means that nothing was embedded again."""
 
 
 class IngestReport(BaseModel):
@@ -125,7 +138,7 @@ class DocumentRecord(BaseModel):
     title: str
     collection: str
     parent_id: str | None = None
-    status: Literal["ready", "failed", "processing"]
+    status: DocumentStatus
     reason: FailureReason | None = None
     detail: str = ""
     chunks: int = 0
@@ -134,5 +147,26 @@ class DocumentRecord(BaseModel):
     size_bytes: int = 0
     content_sha256: str = ""
     metadata: dict[str, MetadataValue] = Field(default_factory=dict[str, MetadataValue])
+    children: int = 0
+    """Number of files inside."""
+    attempt: int = 0
+    """How often it was brought in or failed."""
     updated_at: str = ""
+    """ISO 8601, UTC."""
+
+
+class StageRecord(BaseModel):
+    """A document's latest pass through one stage."""
+
+    model_config = ConfigDict(frozen=True)
+
+    stage: Stage
+    state: Literal["done", "failed"]
+    content_sha256: str = ""
+    reason: FailureReason | None = None
+    detail: str = ""
+    attempt: int = 1
+    started_at: str
+    """ISO 8601, UTC."""
+    finished_at: str
     """ISO 8601, UTC."""
