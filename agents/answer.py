@@ -29,7 +29,7 @@ class Claim(_Value):
 
 
 class Citation(_Value):
-    """A quoted span of stored text; ``document_text[char_start:char_end] == quote``."""
+    """A quoted span of stored text, ``text[char_start:char_end] == quote``: a document's, or a tool result's."""
 
     number: int
     """One-based, given by the server, in order of first use in the answer."""
@@ -42,6 +42,8 @@ class Citation(_Value):
     quote: str
     char_start: int
     char_end: int
+    call_id: str = ""
+    """Tool call whose stored result the quote is from; the offsets then count in that result."""
 
 
 class DroppedEvidence(_Value):
@@ -78,6 +80,14 @@ class Usage(_Value):
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cached_tokens: int = 0
+
+    def plus(self, other: Usage) -> Usage:
+        """Both together."""
+        return Usage(
+            prompt_tokens=self.prompt_tokens + other.prompt_tokens,
+            completion_tokens=self.completion_tokens + other.completion_tokens,
+            cached_tokens=self.cached_tokens + other.cached_tokens,
+        )
 
 
 class AnswerTimings(_Value):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from agents.answer import Citation, Claim
 from agents.markers import Marker
+from agents.observed import call_of
 from agents.proof.claims import ClaimSpan, split_claims
 from agents.proof.code import judge_code
 from agents.proof.evidence import Evidence, content, keys_of
@@ -74,6 +75,7 @@ def quote(support: Support, evidence: Evidence, number: int) -> Citation:
         quote=chunk.text[support.start : support.end],
         char_start=chunk.char_start + support.start,
         char_end=chunk.char_start + support.end,
+        call_id=call_of(chunk),
     )
 
 

@@ -28,10 +28,11 @@ class Draft:
     history: tuple[ChatMessage, ...]
     hits: tuple[Hit, ...]
     duplicates: tuple[Hit, ...]
+    instruction: str = ""
 
     def texts(self) -> list[str]:
         """What has to be counted, in one batch: system, frame with question, history, then passages."""
-        frame = fill_prompt("question", passages="", question=neutralise(self.question))
+        frame = _ask(self, "")
         turns = [neutralise(message.content) for message in self.history]
         return [
             load_prompt("system"),
@@ -51,7 +52,7 @@ class PackedContext:
     report: ContextReport
 
 
-def draft(question: str, history: Sequence[ChatMessage], hits: Sequence[Hit]) -> Draft:
+def draft(question: str, history: Sequence[ChatMessage], hits: Sequence[Hit], *, instruction: str = "") -> Draft:
     """Candidates for a prompt; near duplicates of a better hit are set aside."""
     kept: list[Hit] = []
     duplicates: list[Hit] = []
@@ -60,7 +61,7 @@ def draft(question: str, history: Sequence[ChatMessage], hits: Sequence[Hit]) ->
         (duplicates if repeated else kept).append(hit)
     # Numbers of an earlier answer point to passages that are no longer there.
     turns = tuple(ChatMessage(message.role, strip_markers(message.content)[0]) for message in history)
-    return Draft(question, turns, tuple(kept), tuple(duplicates))
+    return Draft(question, turns, tuple(kept), tuple(duplicates), instruction)
 
 
 def pack(
@@ -99,7 +100,7 @@ def pack(
         system=system, history=history_tokens, evidence=evidence_tokens + frame, tools=0, reserve=max_tokens
     )
     report = ContextReport(budget_tokens=context_tokens, used=used, dropped=tuple(dropped))
-    return PackedContext(_messages(candidates.question, history, passages), tuple(passages), report)
+    return PackedContext(_messages(candidates, history, passages), tuple(passages), report)
 
 
 def in_reading_order(hits: Sequence[Hit]) -> list[Hit]:
@@ -149,11 +150,16 @@ def _recent(history: Sequence[ChatMessage], counts: Sequence[int], limit: int) -
     return kept, used
 
 
-def _messages(question: str, history: Sequence[ChatMessage], passages: Sequence[Hit]) -> tuple[ChatMessage, ...]:
+def _messages(candidates: Draft, history: Sequence[ChatMessage], passages: Sequence[Hit]) -> tuple[ChatMessage, ...]:
     rendered = "\n\n".join(_render(number, hit.chunk) for number, hit in enumerate(passages, start=1))
-    asked = fill_prompt("question", passages=rendered, question=neutralise(question))
+    asked = _ask(candidates, rendered)
     earlier = [ChatMessage(message.role, neutralise(message.content)) for message in history]
     return (ChatMessage("system", load_prompt("system")), *earlier, ChatMessage("user", asked))
+
+
+def _ask(candidates: Draft, passages: str) -> str:
+    asked = fill_prompt("question", passages=passages, question=neutralise(candidates.question))
+    return f"{asked}\n\n{candidates.instruction}" if candidates.instruction else asked
 
 
 def _render(number: int, chunk: Chunk) -> str:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TypeAlias
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from pydantic import JsonValue
 
 from agents.answer import Answer, Citation, Claim, ContextReport
 from retrieval.types import Hit
+from tools.calls import ToolCall
+from tools.types import Risk
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +35,7 @@ class TokenDraft:
     """A piece of the answer, markers taken out."""
 
     text: str
+    step: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,4 +54,83 @@ class AnswerDraft:
     answer: Answer
 
 
-Draft: TypeAlias = QueryDraft | HitsDraft | TokenDraft | ClaimsDraft | AnswerDraft
+@dataclass(frozen=True, slots=True)
+class StepDraft:
+    """An agent's turn begins."""
+
+    step: int
+    agent: str
+    task: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallDraft:
+    """The model asks for a call."""
+
+    call_id: str
+    step: int
+    agent: str
+    tool: str
+    action: Literal["allow", "ask", "deny", "refused"]
+    reason: str
+    server: str = ""
+    risk: Risk = "unknown"
+    arguments: Mapping[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalDraft:
+    """A call waits for a person."""
+
+    call: ToolCall
+    tool: str
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionDraft:
+    """A person decided a call."""
+
+    call: ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class ProgressDraft:
+    """A tool tells how far it is."""
+
+    call_id: str
+    progress: float
+    total: float | None
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReturnDraft:
+    """What became of a call."""
+
+    call: ToolCall
+    tool: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewDraft:
+    """A reviewing agent judged the answer."""
+
+    reviewer: str
+    approved: bool
+    remark: str
+
+
+Draft: TypeAlias = (
+    QueryDraft
+    | HitsDraft
+    | TokenDraft
+    | StepDraft
+    | CallDraft
+    | ApprovalDraft
+    | DecisionDraft
+    | ProgressDraft
+    | ReturnDraft
+    | ReviewDraft
+    | ClaimsDraft
+    | AnswerDraft
+)

@@ -3,7 +3,9 @@
 AgentError
 ├── ModelUnavailable  infrastructure: the model server does not answer; may be retried
 ├── ModelTimeout      infrastructure: the model server answered too slowly
-└── ModelRefused      operator or caller: the model server rejected the request (too long, bad key, unknown model)
+├── ModelRefused      operator or caller: the model server rejected the request (too long, bad key, unknown model)
+├── AgentsInvalid     operator: the declaration of agents does not fit
+└── AgentUnknown      caller: no agent of that name
 """
 
 
@@ -21,3 +23,11 @@ class ModelTimeout(AgentError):
 
 class ModelRefused(AgentError):
     """The model server rejected the request."""
+
+
+class AgentsInvalid(AgentError):
+    """``agents.toml`` cannot be read or names what is not there."""
+
+
+class AgentUnknown(AgentError):
+    """No agent of that name is declared."""

@@ -1,16 +1,15 @@
-"""Events of a run: one union for SSE, run log, UI, evals and tests (DESIGN 4.3). Imports pydantic alone.
-
-Events of agents that act through tools (``tool_called``, ``approval_needed`` and so on) join this union with them.
-"""
+"""Events of a run: one union for SSE, run log, UI, evals and tests (DESIGN 4.3). Imports pydantic alone."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter
 
 from agents.answer import Answer, Citation, Claim, ContextReport, FoundPassage, Usage
+from tools.calls import CallState
+from tools.types import Risk
 
 FailureKind: TypeAlias = Literal[
     "model_unavailable", "model_timeout", "model_error", "store_unavailable", "interrupted", "internal_error"
@@ -58,6 +57,97 @@ class Token(_Event):
 
     type: Literal["token"] = "token"
     text: str
+    step: int = 0
+    """Turn of an agent that the text belongs to; text of a turn that ends in calls is no answer. 0 for answers."""
+
+
+class StepStarted(_Event):
+    """An agent's model begins a turn; text shown of an earlier attempt at the same step is void."""
+
+    type: Literal["step_started"] = "step_started"
+    step: int
+    agent: str
+    task: str = ""
+    """What a supervisor asked of the agent; empty for the agent that was asked by the person."""
+
+
+class ToolCalled(_Event):
+    """The model asks for a call. It has not run: ``action`` says what becomes of it."""
+
+    type: Literal["tool_called"] = "tool_called"
+    call_id: str
+    step: int
+    agent: str
+    tool: str
+    """Name on the model's wire."""
+    server: str = ""
+    risk: Risk = "unknown"
+    arguments: dict[str, JsonValue] = Field(default_factory=dict[str, JsonValue])
+    action: Literal["allow", "ask", "deny", "refused"]
+    """``refused``: no such tool, or arguments that do not fit; nothing was proposed."""
+    reason: str = ""
+    """Policy line, grant, or why it was refused."""
+
+
+class ApprovalNeeded(_Event):
+    """A call waits for a person: to be decided, or, with state ``unknown``, to be settled."""
+
+    type: Literal["approval_needed"] = "approval_needed"
+    call_id: str
+    tool: str
+    risk: Risk
+    arguments_hash: str
+    state: Literal["pending", "unknown"] = "pending"
+    taint_source: str = ""
+    expires_at: datetime | None = None
+
+
+class ApprovalDecided(_Event):
+    """A call was decided."""
+
+    type: Literal["approval_decided"] = "approval_decided"
+    call_id: str
+    decision: str
+    decided_by: str
+    reason: str = ""
+
+
+class ToolProgress(_Event):
+    """How far a running tool says it is."""
+
+    type: Literal["tool_progress"] = "tool_progress"
+    call_id: str
+    progress: float
+    total: float | None = None
+    message: str = ""
+
+
+class ToolReturned(_Event):
+    """What became of a call."""
+
+    type: Literal["tool_returned"] = "tool_returned"
+    call_id: str
+    tool: str
+    state: CallState
+    text: str
+    """The result, long ones cut in the middle; the whole stands under the call's id."""
+    truncated: bool = False
+
+
+class RunWaiting(_Event):
+    """Nothing more happens until a person decides or settles these calls. Not terminal: the run goes on then."""
+
+    type: Literal["run_waiting"] = "run_waiting"
+    call_ids: tuple[str, ...]
+
+
+class AnswerReviewed(_Event):
+    """A reviewing agent judged the answer against its evidence."""
+
+    type: Literal["answer_reviewed"] = "answer_reviewed"
+    reviewer: str
+    approved: bool
+    remark: str = ""
 
 
 class ClaimsChecked(_Event):
@@ -104,6 +194,14 @@ RunEvent: TypeAlias = (
     | QueryRewritten
     | HitsFound
     | Token
+    | StepStarted
+    | ToolCalled
+    | ApprovalNeeded
+    | ApprovalDecided
+    | ToolProgress
+    | ToolReturned
+    | RunWaiting
+    | AnswerReviewed
     | ClaimsChecked
     | AnswerDone
     | RunFailed

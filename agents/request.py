@@ -19,6 +19,8 @@ class AnswerRequest:
         history: Earlier turns of the thread, oldest first.
         search_filter: What the search may see.
         sampling: How tokens are drawn; None takes the settings.
+        agent: Agent that acts on it; empty for an answer from documents alone.
+        user: Who asks, for memory, approvals and the audit.
     """
 
     run_id: str
@@ -27,3 +29,5 @@ class AnswerRequest:
     history: tuple[ChatMessage, ...] = ()
     search_filter: SearchFilter = field(default_factory=SearchFilter)
     sampling: Sampling | None = None
+    agent: str = ""
+    user: str = "local"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
@@ -49,3 +50,23 @@ class AnswerSettings(BaseModel):
     """Most tokens of earlier turns in one prompt."""
     unsupported: Literal["mark", "remove"] = "mark"
     """What becomes of a claim without support: marked in the answer, or removed from it."""
+
+
+class AgentSettings(BaseModel):
+    """How agents act through tools."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    file: Path | None = None
+    """Declaration of agents; None is ``agents.toml`` in the home folder."""
+    tool_mode: Literal["native", "constrained"] = "constrained"
+    """``constrained`` makes the model choose a tool each time, ``answer`` among them, as small models need; ``native``
+    leaves the choice to a model that is trained for it."""
+    max_seconds: float = Field(default=900.0, gt=0)
+    """Longest time one run may work; waiting for a person does not count."""
+    max_calls_per_turn: int = Field(default=8, ge=1, le=50)
+    """Calls taken from one turn of the model; those beyond are refused with a sentence it can read."""
+    max_tokens_per_turn: int = Field(default=512, ge=64)
+    """Longest turn of the model, arguments of calls included."""
+    result_tokens: int = Field(default=700, ge=50)
+    """Most tokens of one tool result in the prompt; the whole result is kept."""

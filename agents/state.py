@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from agents.answer import Abstention, ContextReport
+from agents.answer import Abstention, ContextReport, Usage
 from agents.chat_model import ChatMessage, ChatModel
 from agents.citations import ProvedAnswer
 from agents.draught import Draught
@@ -42,6 +42,12 @@ class AnswerState:
     query: str = ""
     hits: tuple[Hit, ...] = ()
     """Best first; the prompt takes its passages from them."""
+    observed: tuple[Hit, ...] = ()
+    """Results of tools as passages; they come before all others and are reason enough to answer."""
+    instruction: str = ""
+    """How the answer is to be written, beside the standing rules."""
+    spent: Usage = field(default_factory=Usage)
+    """Tokens of the run before the answer."""
     top_cosine: float | None = None
     """Best cosine of all that the search returned."""
     rewrite_ms: float = 0.0

@@ -16,12 +16,20 @@ from tools.calls import ToolCall
 from tools.errors import OutcomeUnknown, ToolError
 from tools.fingerprint import arguments_hash
 from tools.ledger import ExecutionLedger
-from tools.types import CallContext, Tool, ToolOutput
+from tools.types import CallContext, ProgressFunction, Tool, ToolOutput
 
 logger = logging.getLogger(__name__)
 
 
-async def execute(call: ToolCall, tool: Tool, *, ledger: ExecutionLedger, runner: str, user: str = "local") -> ToolCall:
+async def execute(
+    call: ToolCall,
+    tool: Tool,
+    *,
+    ledger: ExecutionLedger,
+    runner: str,
+    user: str = "local",
+    on_progress: ProgressFunction | None = None,
+) -> ToolCall:
     """Run a call that was approved and return it with its new state.
 
     A call that somebody else started, or that is not approved, is returned as it stands and nothing runs; one whose
@@ -37,9 +45,16 @@ async def execute(call: ToolCall, tool: Tool, *, ledger: ExecutionLedger, runner
     if mismatch:
         await ledger.finish(call.call_id, ToolOutput(mismatch), runner=runner, failed=True)
         return await ledger.get(call.call_id)
-    context = CallContext(thread_id=call.thread_id, run_id=call.run_id, call_id=call.call_id, user=user)
+    context = CallContext(call.thread_id, call.run_id, call.call_id, user, on_progress)
     await _run(call, tool, context=context, ledger=ledger, runner=runner)
     return await ledger.get(call.call_id)
+
+
+async def refuse_missing(call: ToolCall, *, ledger: ExecutionLedger, runner: str) -> None:
+    """End an approved call whose tool is no longer offered; nothing runs."""
+    if await ledger.start(call.call_id, runner=runner):
+        gone = f"The tool {call.tool!r} of {call.server!r} is not offered any more; nothing was run."
+        await ledger.finish(call.call_id, ToolOutput(gone), runner=runner, failed=True)
 
 
 async def _run(call: ToolCall, tool: Tool, *, context: CallContext, ledger: ExecutionLedger, runner: str) -> None:

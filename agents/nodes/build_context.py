@@ -20,11 +20,12 @@ async def build_context(state: AnswerState, runtime: Runtime[Context]) -> dict[s
     request, context = state.request, runtime.context
     found = await asyncio.to_thread(prepare, [hit.chunk for hit in state.hits])
     abstention = before_generation(request, state.query, state.hits, found, state.top_cosine)
-    if abstention is not None:
+    if abstention is not None and not state.observed:
         report = ContextReport(budget_tokens=context.chat_model.context_tokens)
         runtime.stream_writer(HitsDraft(state.query, state.hits, report))
         return {"abstention": abstention, "evidence": found, "report": report}
-    candidates = draft(request.question, request.history, state.hits)
+    found_hits = state.hits if abstention is None else ()
+    candidates = draft(request.question, request.history, (*state.observed, *found_hits), instruction=state.instruction)
     packed = pack(
         candidates,
         await context.chat_model.count_tokens(candidates.texts()),

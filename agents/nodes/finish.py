@@ -13,22 +13,28 @@ from agents.state import AnswerState, Context
 
 
 async def finish(state: AnswerState, runtime: Runtime[Context]) -> dict[str, object]:
-    """Say the whole result; an abstention cites nothing."""
-    context, request, proved = runtime.context, state.request, state.proved
+    """Say the whole result."""
+    runtime.stream_writer(AnswerDraft(answer_of(state, runtime.context)))
+    return {}
+
+
+def answer_of(state: AnswerState, context: Context) -> Answer:
+    """The whole result; an abstention cites nothing."""
+    request, proved = state.request, state.proved
     if state.abstention is not None:
         status = "abstained"
         missing = missing_words(request.question, state.evidence)
         text = abstention_text(state.abstention, request.question, missing)
     else:
         status, text = "answered", proved.text if proved else ""
-    answer = Answer(
+    return Answer(
         status=status,
         answer=text,
         claims=proved.claims if proved and status == "answered" else (),
         citations=proved.citations if proved and status == "answered" else (),
         abstention=state.abstention,
         context=state.report,
-        usage=state.draught.usage,
+        usage=state.spent.plus(state.draught.usage),
         timings_ms=AnswerTimings(
             rewrite=state.rewrite_ms,
             retrieve=state.retrieve_ms,
@@ -41,5 +47,3 @@ async def finish(state: AnswerState, runtime: Runtime[Context]) -> dict[str, obj
         run_id=request.run_id,
         thread_id=request.thread_id,
     )
-    runtime.stream_writer(AnswerDraft(answer))
-    return {}

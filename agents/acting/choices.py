@@ -1,0 +1,58 @@
+"""What a model may choose in one turn beside real tools: answer, report to its supervisor, hand work to a member."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pydantic import JsonValue
+
+from agents.acting.config import AgentCatalog, AgentSpec
+from agents.chat_model import ToolDefinition
+from tools.registry import ToolRegistry
+
+ANSWER = "answer"
+REPORT = "report"
+HAND_TO = "hand_to_"
+
+
+def offered_tools(spec: AgentSpec, registry: ToolRegistry) -> list[ToolDefinition]:
+    """The agent's own tools, sorted by name, so that prompts that list them are byte-stable."""
+    return [
+        ToolDefinition(name, tool.spec.description, tool.spec.input_schema)
+        for name, tool in registry.tools().items()
+        if spec.may_call(name)
+    ]
+
+
+def hand_over_tools(spec: AgentSpec, catalog: AgentCatalog) -> list[ToolDefinition]:
+    """One choice for each member of a supervisor."""
+    return [
+        ToolDefinition(
+            f"{HAND_TO}{member}",
+            f"Hand a task to the agent {member!r}. {catalog.agents[member].description}",
+            _text_schema("task", "What the agent is to find out or do, with every name and number it needs."),
+        )
+        for member in spec.members
+    ]
+
+
+def ending_tools(*, is_member: bool) -> list[ToolDefinition]:
+    """The choice that ends an agent's work, offered where the model must choose one each time."""
+    if is_member:
+        description = "End your work and report to the agent that asked you."
+        findings = "What you found or did, with names and numbers."
+        return [ToolDefinition(REPORT, description, _text_schema("findings", findings))]
+    description = (
+        "Answer the user now. Choose this when the results so far hold what was asked, when no tool can help, or when "
+        "a call was rejected."
+    )
+    return [ToolDefinition(ANSWER, description, {"type": "object", "properties": {}, "additionalProperties": False})]
+
+
+def _text_schema(name: str, description: str) -> Mapping[str, JsonValue]:
+    return {
+        "type": "object",
+        "properties": {name: {"type": "string", "description": description}},
+        "required": [name],
+        "additionalProperties": False,
+    }

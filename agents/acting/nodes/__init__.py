@@ -1,0 +1,1 @@
+"""The nodes of the acting graph, one a file."""

@@ -1,0 +1,78 @@
+"""Fourth node, one task a call: run what was approved, once, or park until a person has spoken.
+
+The ledger decides; ``interrupt`` only parks the task and its resume value is never looked at. The node may be entered
+any number of times: a final call returns what is recorded.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, TypedDict
+
+from langgraph.runtime import Runtime
+from langgraph.types import interrupt
+
+from agents.acting.context import ActingContext
+from agents.drafts import ApprovalDraft, DecisionDraft, ProgressDraft, ReturnDraft
+from tools.calls import ToolCall
+from tools.errors import ToolUnknown
+from tools.execute import execute, refuse_missing
+from tools.ledger import POLICY_ACTOR
+
+_POLL_SECONDS = 0.2
+
+
+class CallTask(TypedDict):
+    """Which call, and its tool's name on the wire."""
+
+    call_id: str
+    name: str
+    user: str
+
+
+async def run_tool(state: CallTask, runtime: Runtime[ActingContext]) -> dict[str, Any]:
+    """Returns when the call is final; until then it parks or runs it."""
+    context, call_id, name = runtime.context, state["call_id"], state["name"]
+    ledger = context.parts.ledger
+    announced = False
+    while True:
+        call = await ledger.get(call_id)
+        if call.final:
+            if call.decided_by != POLICY_ACTOR and not announced:
+                runtime.stream_writer(DecisionDraft(call))
+            runtime.stream_writer(ReturnDraft(call, name))
+            return {}
+        if call.state == "started":
+            # Another attempt at this run has it; its end, or the sweep that finds it dead, changes the row.
+            await asyncio.sleep(_POLL_SECONDS)
+            continue
+        if call.state == "unknown" or call.decision is None:
+            if call.state == "unknown":
+                runtime.stream_writer(ApprovalDraft(call, name))
+            interrupt({"call_id": call_id, "state": call.state})
+            continue
+        if call.decided_by != POLICY_ACTOR and not announced:
+            announced = True
+            runtime.stream_writer(DecisionDraft(call))
+        await _run(call, state, runtime)
+
+
+async def _run(call: ToolCall, task: CallTask, runtime: Runtime[ActingContext]) -> None:
+    context = runtime.context
+    try:
+        tool = (await context.parts.tools.registry()).get(task["name"])
+    except ToolUnknown:
+        await refuse_missing(call, ledger=context.parts.ledger, runner=context.runner)
+        return
+
+    def on_progress(progress: float, total: float | None, message: str | None) -> None:
+        runtime.stream_writer(ProgressDraft(call.call_id, progress, total, message or ""))
+
+    await execute(
+        call,
+        tool,
+        ledger=context.parts.ledger,
+        runner=context.runner,
+        user=task["user"],
+        on_progress=on_progress,
+    )

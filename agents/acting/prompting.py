@@ -1,0 +1,138 @@
+"""The prompt of one turn: system, remembered facts, passages, task, earlier turns with their results, in a budget."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agents.acting.records import Frame, TurnRecord
+from agents.chat_model import ChatMessage, ChatModel, ToolDefinition, ToolRequest
+from agents.context import MESSAGE_OVERHEAD_TOKENS
+from agents.markers import strip_markers
+from agents.prompting import neutralise, render_passage
+from retrieval.types import Hit
+from tools.output import cap_output
+
+CHARACTERS_PER_TOKEN = 3
+"""Cautious for English and JSON; results are measured with the tokenizer before they are cut."""
+SMALLEST_RESULT_CHARACTERS = 200
+TOOL_OVERHEAD_TOKENS = 12
+"""What a chat template writes around one tool definition."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnPrompt:
+    """Messages and what they cost."""
+
+    messages: tuple[ChatMessage, ...]
+    history_tokens: int
+    tool_tokens: int
+    dropped_turns: int
+
+
+@dataclass(frozen=True, slots=True)
+class TurnLimits:
+    """Tokens: kept free for the reply, most of one result, most of earlier chat turns."""
+
+    reserve: int
+    result: int
+    history: int
+
+
+@dataclass(frozen=True, slots=True)
+class TurnParts:
+    """What the model is told.
+
+    Attributes:
+        system: System prompt with remembered facts.
+        history: Earlier turns of the chat, oldest first.
+        passages: Passages shown with the task; none in constrained mode.
+        tools: Tools offered.
+    """
+
+    system: str
+    history: Sequence[ChatMessage]
+    passages: Sequence[Hit]
+    tools: Sequence[ToolDefinition]
+
+
+async def turn_prompt(frame: Frame, parts: TurnParts, *, model: ChatModel, limits: TurnLimits) -> TurnPrompt:
+    """Fill the window: task and the latest results first; older results shrink, then early history goes."""
+    system, tools = parts.system, parts.tools
+    task = _task(frame["task"], parts.passages)
+    definitions = [json.dumps([tool.name, tool.description, dict(tool.parameters)]) for tool in tools]
+    earlier = [ChatMessage(message.role, neutralise(strip_markers(message.content)[0])) for message in parts.history]
+    counts = await model.count_tokens([system, task, *definitions, *(message.content for message in earlier)])
+    tool_tokens = sum(counts[2 : 2 + len(tools)]) + TOOL_OVERHEAD_TOKENS * len(tools)
+    fixed = counts[0] + counts[1] + tool_tokens + 2 * MESSAGE_OVERHEAD_TOKENS
+    left = model.context_tokens - limits.reserve - fixed
+    limit = limits.result
+    while True:
+        turns = _turns(frame["turns"], limit * CHARACTERS_PER_TOKEN)
+        used = sum(await model.count_tokens([_counted(message) for message in turns])) if turns else 0
+        used += MESSAGE_OVERHEAD_TOKENS * len(turns)
+        if used <= left or limit * CHARACTERS_PER_TOKEN <= SMALLEST_RESULT_CHARACTERS:
+            break
+        limit //= 2
+    dropped = 0
+    while used > left and len(frame["turns"]) > dropped + 1:
+        dropped += 1
+        turns = _turns(frame["turns"][dropped:], limit * CHARACTERS_PER_TOKEN)
+        used = sum(await model.count_tokens([_counted(message) for message in turns]))
+        used += MESSAGE_OVERHEAD_TOKENS * len(turns)
+    kept, spent = _recent(earlier, counts[2 + len(tools) :], min(limits.history, max(0, left - used)))
+    messages = (ChatMessage("system", system), *kept, ChatMessage("user", task), *turns)
+    return TurnPrompt(messages, spent, tool_tokens, dropped)
+
+
+def _task(task: str, passages: Sequence[Hit]) -> str:
+    if not passages:
+        return neutralise(task)
+    shown = [
+        render_passage(number, title=hit.chunk.title, section=hit.chunk.section, text=hit.chunk.text)
+        for number, hit in enumerate(passages, start=1)
+    ]
+    return "\n\n".join([*shown, f"Request: {neutralise(task)}"])
+
+
+def _turns(turns: Sequence[TurnRecord], max_chars: int) -> list[ChatMessage]:
+    messages: list[ChatMessage] = []
+    for turn in turns:
+        if not turn["calls"]:
+            # A turn without calls is answered by a remark of ours.
+            messages.append(ChatMessage("assistant", neutralise(turn["text"])))
+            messages += [ChatMessage("user", result) for result in turn["results"]]
+            continue
+        calls = turn["calls"]
+        requests = tuple(ToolRequest(call["request_id"], call["name"], _closed(call["arguments"])) for call in calls)
+        messages.append(ChatMessage("assistant", neutralise(turn["text"]), requests))
+        for call, result in zip(calls, turn["results"], strict=True):
+            shown = cap_output(neutralise(result), max_chars=max_chars, handle=call["call_id"] or call["request_id"])
+            messages.append(ChatMessage("tool", shown.text, tool_request_id=call["request_id"]))
+    return messages
+
+
+def _closed(arguments: str) -> str:
+    """Arguments that a chat template can parse; broken ones are shown as none, the result says what was wrong."""
+    try:
+        return arguments if isinstance(json.loads(arguments or "{}"), dict) else "{}"
+    except json.JSONDecodeError:
+        return "{}"
+
+
+def _counted(message: ChatMessage) -> str:
+    return " ".join([message.content, *(f"{asked.name} {asked.arguments}" for asked in message.tool_requests)])
+
+
+def _recent(history: Sequence[ChatMessage], counts: Sequence[int], limit: int) -> tuple[list[ChatMessage], int]:
+    kept: list[ChatMessage] = []
+    used = 0
+    for message, tokens in zip(reversed(history), reversed(counts), strict=True):
+        if used + tokens + MESSAGE_OVERHEAD_TOKENS > limit:
+            break
+        kept.insert(0, message)
+        used += tokens + MESSAGE_OVERHEAD_TOKENS
+    if kept and kept[0].role == "assistant":
+        kept.pop(0)
+    return kept, used
