@@ -6,9 +6,9 @@ An approval is a tool call as a person meets it: the ledger's row, with why it i
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Literal, Self, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints, model_validator
 
 from tools.calls import CallState, DecisionKind, Settlement
 from tools.policy import GrantScope
@@ -133,6 +133,18 @@ class DecisionRequest(_Body):
     """With ``approve`` or ``edit``: do not ask for this tool again in this chat, or where ``patterns`` match."""
     patterns: Patterns = Field(default_factory=dict)
     """Globs for ``grant: arguments``; they must match the arguments of this call."""
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        if (self.decision == "edit") != (self.arguments is not None):
+            raise ValueError("send arguments with an edit, and with nothing else")
+        if self.decision == "respond" and not self.reason:
+            raise ValueError("send the answer of a respond as its reason")
+        if self.grant != "none" and self.decision not in ("approve", "edit"):
+            raise ValueError("a grant comes with an approve or an edit")
+        if (self.grant == "arguments") != bool(self.patterns):
+            raise ValueError("send patterns with the grant 'arguments', and with nothing else")
+        return self
 
 
 class SettlementRequest(_Body):

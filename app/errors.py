@@ -13,6 +13,8 @@ AppError
 ├── NotFound           caller: nothing of that id exists
 │   ├── ThreadUnknown, RunUnknown, DocumentUnknown, JobUnknown, ModelUnknown
 ├── RunActive          caller: the thread has a run that has not ended
+├── ToolNotOffered     caller: the tool's server is down or was taken away, so nothing can be checked against it
+├── UserUnknown        caller: the proxy names no user for a decision
 ├── TokenRefused       caller: the home's local token is missing or wrong
 ├── ApiUnreachable     infrastructure: the API does not answer
 ├── ApiProblem         caller: the API answered with a problem document
@@ -102,6 +104,14 @@ class ModelUnknown(NotFound):
 
 class RunActive(AppError):
     """The thread has a run that has not ended; wait for it or cancel it."""
+
+
+class ToolNotOffered(AppError):
+    """The tool is not on offer now, so its schema and risk are not known."""
+
+
+class UserUnknown(AppError):
+    """People are named by a proxy, and the request names none that can be believed."""
 
 
 class TokenRefused(AppError):

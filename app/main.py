@@ -14,7 +14,7 @@ from agents.chat_model import ChatModel
 from app.middleware import HostGuard, RequestCounter, TooLargeProblem
 from app.openapi import describe_api
 from app.problems import add_error_handlers
-from app.routes import completions, documents, health, ingestions, runs, search, threads
+from app.routes import approvals, completions, documents, grants, health, ingestions, memory, runs, search, threads
 from app.settings import Settings
 from app.wiring import Platform, open_platform
 from retrieval.embedders.protocol import Embedder
@@ -58,8 +58,9 @@ def create_app(settings: Settings, *, platform: Platform | None = None, **overri
         lifespan=lifespan,
     )
     app.state.platform = platform
-    for router in (health.router, search.router, threads.router, runs.router, ingestions.router, completions.router):
-        app.include_router(router)
+    routes = (health, search, threads, runs, approvals, grants, memory, ingestions, completions)
+    for module in routes:
+        app.include_router(module.router)
     app.include_router(documents.build_router(max_upload_bytes=settings.server.max_upload_bytes))
     add_error_handlers(app)
     describe_api(app)

@@ -28,10 +28,25 @@ from app.errors import (
     RunUnknown,
     ThreadUnknown,
     TokenRefused,
+    ToolNotOffered,
+    UserUnknown,
 )
 from app.schema import Problem, ProblemCode
 from ingestion.errors import CollectionUnknown, IngestionError, LedgerUnavailable
 from retrieval.errors import EmbeddingFailed, ModelFilesMissing, RetrievalError, StoreUnavailable
+from tools.errors import (
+    ArgumentsChanged,
+    ArgumentsInvalid,
+    CallExpired,
+    CallUnknown,
+    DecisionConflict,
+    FactInvalid,
+    FactUnknown,
+    GrantNotAllowed,
+    GrantUnknown,
+    MemoryFull,
+    ToolsError,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -52,7 +67,19 @@ _KINDS: dict[type[Exception], _Kind] = {
     CollectionUnknown: _Kind(404, "collection_unknown"),
     ModelUnknown: _Kind(404, "model_unknown"),
     RunActive: _Kind(409, "run_active"),
+    CallUnknown: _Kind(404, "approval_unknown"),
+    GrantUnknown: _Kind(404, "grant_unknown"),
+    FactUnknown: _Kind(404, "fact_unknown"),
+    DecisionConflict: _Kind(409, "approval_decided"),
+    CallExpired: _Kind(409, "approval_expired"),
+    ArgumentsChanged: _Kind(409, "arguments_changed"),
+    ToolNotOffered: _Kind(409, "tool_not_offered"),
+    ArgumentsInvalid: _Kind(422, "arguments_invalid"),
+    GrantNotAllowed: _Kind(422, "grant_refused"),
     RequestInvalid: _Kind(422, "request_invalid"),
+    FactInvalid: _Kind(422, "request_invalid"),
+    MemoryFull: _Kind(409, "memory_full"),
+    UserUnknown: _Kind(403, "user_unknown"),
     TokenRefused: _Kind(403, "token_refused"),
     HomeUnwritable: _Kind(507, "home_unwritable"),
     DatabaseUnavailable: _Kind(503, "database_unavailable"),
@@ -81,7 +108,7 @@ DETAILS: dict[int, str] = {
 
 def add_error_handlers(app: FastAPI) -> None:
     """Answer every error of this application with a document."""
-    for base in (AppError, AgentError, IngestionError, RetrievalError):
+    for base in (AppError, AgentError, IngestionError, RetrievalError, ToolsError):
         app.add_exception_handler(base, _known)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
@@ -120,7 +147,7 @@ async def _invalid(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
     first = error.errors()[0]
     where = ".".join(str(part) for part in first["loc"] if part != "body")
-    detail = f"{where or 'The body'}: {first['msg']}."
+    detail = f"{where or 'The body'}: {first['msg'].removeprefix('Value error, ')}."
     return render(problem(422, "request_invalid", detail), request.url.path)
 
 

@@ -68,6 +68,8 @@ async def answering(
         access_log=False,
         lifespan="on",
         server_header=False,
+        # The address of a client is that of whoever connects: a trusted proxy is known by it.
+        proxy_headers=False,
         timeout_graceful_shutdown=_GRACE_SECONDS,
     )
     server = _Server(config, platform)

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
+from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from platformdirs import user_data_path
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, IPvAnyNetwork, SecretStr, ValidationError
 
 from agents.settings import AnswerSettings, ModelSettings
 from app.errors import SettingsInvalid
@@ -53,6 +54,13 @@ class ServerSettings(BaseModel):
     """Host headers that the API accepts; ``*`` accepts all. With commas between them in the environment."""
     max_upload_bytes: int = Field(default=100 * 1024 * 1024, gt=0)
     """Larger uploads are refused with 413."""
+    user_header: str = ""
+    """Header in which a proxy names the user who decides, ``X-Forwarded-User`` for example; empty: all ``local``."""
+    trusted_proxies: Annotated[tuple[IPvAnyNetwork, ...], BeforeValidator(_split_commas)] = (
+        IPv4Network("127.0.0.1/32"),
+        IPv6Network("::1/128"),
+    )
+    """Addresses or networks whose ``user_header`` is believed. With commas between them in the environment."""
 
 
 class DatabaseSettings(BaseModel):

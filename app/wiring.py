@@ -17,6 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from agents.chat_model import ChatModel
 from agents.errors import ModelUnavailable
+from app.approvals import ApprovalService
 from app.database import open_database
 from app.deferred import DeferredAnswerer, DeferredChatModel
 from app.home import Home
@@ -35,6 +36,9 @@ from retrieval.errors import ModelFilesMissing
 from retrieval.lexical import LexicalEncoder
 from retrieval.search import Retriever
 from retrieval.store.protocol import VectorStore
+from tools.grants import GrantStore
+from tools.ledger import ExecutionLedger
+from tools.types import ToolSpec
 
 if TYPE_CHECKING:
     from agents.openai_chat import OpenAIChatModel
@@ -59,6 +63,7 @@ class Platform:
     answerer: DeferredAnswerer
     threads: ThreadStore
     runs: RunService
+    approvals: ApprovalService
     jobs: JobService
     model_store: ModelStore
     model_server: EmbeddedModelServer | None
@@ -124,6 +129,8 @@ async def open_platform(
         metrics = Metrics()
         runs = RunService(log, answerer, metrics)
         stack.push_async_callback(runs.close)
+        approvals = ApprovalService(ExecutionLedger(engine), GrantStore(engine), find_tool=_find_tool, wake=_wake)
+        await stack.enter_async_context(_sweeping(approvals))
         jobs = JobService(ingester, metrics, home)
         stack.push_async_callback(jobs.close)
         yield Platform(
@@ -139,12 +146,33 @@ async def open_platform(
             answerer=answerer,
             threads=ThreadStore(engine),
             runs=runs,
+            approvals=approvals,
             jobs=jobs,
             model_store=model_store,
             model_server=model_server,
             metrics=metrics,
             local_token=secrets.token_urlsafe(32),
         )
+
+
+@asynccontextmanager
+async def _sweeping(approvals: ApprovalService) -> AsyncGenerator[None]:
+    """Calls that nobody decides are ended as long as the context is open."""
+    task = asyncio.create_task(approvals.sweep(), name="approvals-sweep")
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
+
+
+async def _find_tool(_server: str, _tool: str) -> ToolSpec | None:
+    """No tools are on offer yet."""
+    return None
+
+
+async def _wake(_run_id: str) -> None:
+    """No run waits for a decision yet."""
 
 
 def _remove_uploads(home: Home) -> None:

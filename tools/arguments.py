@@ -37,6 +37,7 @@ def validate_arguments(spec: ToolSpec, arguments: Arguments) -> None:
     Raises:
         ArgumentsInvalid: They do not fit; the sentence names the argument and what it should be.
     """
+    _require_storable(spec, arguments)
     validator = Draft202012Validator(dict(spec.input_schema))
     errors = sorted(cast(Iterable[ValidationError], validator.iter_errors(dict(arguments))), key=relevance)
     if errors:
@@ -44,3 +45,13 @@ def validate_arguments(spec: ToolSpec, arguments: Arguments) -> None:
         path = ".".join(str(part) for part in error.absolute_path)
         where = f"Argument {path!r}" if path else "The arguments"
         raise ArgumentsInvalid(f"{where} of {spec.qualified_name!r} do not fit: {error.message}.")
+
+
+def _require_storable(spec: ToolSpec, arguments: Arguments) -> None:
+    """What JSON cannot carry (NaN, half of a surrogate pair) could be neither hashed nor stored as it was shown."""
+    try:
+        json.dumps(dict(arguments), allow_nan=False, ensure_ascii=False).encode("utf-8")
+    except ValueError as error:
+        raise ArgumentsInvalid(
+            f"The arguments of {spec.qualified_name!r} hold a number or character that JSON cannot carry."
+        ) from error

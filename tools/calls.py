@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Literal, TypeAlias
@@ -92,6 +93,16 @@ def call_from_row(row: Mapping[str, Any]) -> ToolCall:
 def entry_from_row(row: Mapping[str, Any]) -> AuditEntry:
     """A row of the audit trail as a value."""
     return AuditEntry.model_validate(with_zones(row))
+
+
+def storable_text(text: str) -> str:
+    """The text without what a database refuses: NUL and halves of surrogate pairs become U+FFFD."""
+    return text.replace("\0", "\ufffd").encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+
+
+def storable_json(value: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """The object with NaN and infinities as their names: not every database takes them as numbers."""
+    return json.loads(json.dumps(dict(value)), parse_constant=str)
 
 
 def with_zones(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -16,7 +16,17 @@ from sqlalchemy import ColumnElement, and_, case, func, insert, or_, select, tru
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from tools.calls import AuditEntry, CallState, DecisionKind, Settlement, ToolCall, call_from_row, entry_from_row
+from tools.calls import (
+    AuditEntry,
+    CallState,
+    DecisionKind,
+    Settlement,
+    ToolCall,
+    call_from_row,
+    entry_from_row,
+    storable_json,
+    storable_text,
+)
 from tools.errors import ArgumentsChanged, CallExpired, CallUnknown, DecisionConflict
 from tools.fingerprint import arguments_hash
 from tools.tables import AUDIT, TOOL_CALLS
@@ -58,6 +68,8 @@ class ExecutionLedger:
 
     async def propose(self, call: ToolCall) -> ToolCall:
         """Store a proposed call and return what is stored; a known ``call_id`` keeps its first row."""
+        texts = ("motive", "taint_source", "policy_reason")
+        call = call.model_copy(update={name: storable_text(getattr(call, name)) for name in texts})
         values = call.model_dump()
         try:
             async with self._engine.begin() as connection:
@@ -125,7 +137,7 @@ class ExecutionLedger:
         if (decision == "edit") != (arguments is not None):
             raise ValueError("An edit, and nothing else, comes with arguments.")
         call = await self.get(call_id)
-        now = self._clock()
+        now, reason = self._clock(), storable_text(reason)
         values: dict[str, Any] = {
             "decision": decision,
             "decided_by": actor,
@@ -164,8 +176,8 @@ class ExecutionLedger:
         mine = and_(TOOL_CALLS.c.state == "started", TOOL_CALLS.c.runner == runner)
         values = {
             "state": "failed" if failed else "done",
-            "result_text": output.text,
-            "result_structured": dict(output.structured) if output.structured is not None else None,
+            "result_text": storable_text(output.text),
+            "result_structured": storable_json(output.structured) if output.structured is not None else None,
             "finished_at": self._clock(),
         }
         event = "failed" if failed else "done"
@@ -206,7 +218,7 @@ class ExecutionLedger:
             CallUnknown: No such call.
             DecisionConflict: The outcome is not unknown, or somebody settled it before.
         """
-        state = _STATE_BY_SETTLEMENT[settlement]
+        state, note = _STATE_BY_SETTLEMENT[settlement], storable_text(note)
         if settlement == "try_again":
             cleared = ("decision", "decided_by", "decided_at", "decision_reason", "runner", "started_at")
             values: dict[str, Any] = dict.fromkeys(cleared)
@@ -250,6 +262,8 @@ class ExecutionLedger:
         now = self._clock()
         named = [TOOL_CALLS.c.call_id == call_id] if call_id else []
         overdue = and_(TOOL_CALLS.c.state == "pending", TOOL_CALLS.c.expires_at <= now, *named)
+        if not await self._select(overdue, 1):
+            return []  # asked at every look: nothing to end must take no lock
         values = {"state": "expired", "finished_at": now, "result_text": "The call expired before it was started."}
         changed = await self._change_all(overdue, values, actor=CLOCK_ACTOR, event="expired", detail={})
         return [await self.get(ended) for ended in changed]

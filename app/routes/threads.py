@@ -32,6 +32,10 @@ async def get_thread(thread_id: str, platform: PlatformDep) -> ThreadDetail:
 
 @router.delete("/{thread_id}", status_code=204, operation_id="delete_thread", responses=problems(404))
 async def delete_thread(thread_id: str, platform: PlatformDep) -> None:
-    """Stop the thread's run, if it has one, and delete the thread with all runs and events."""
+    """Stop the thread's run, reject its waiting calls, and delete the thread with all runs and events.
+
+    Calls and their audit trail stay.
+    """
     await platform.runs.cancel_thread(thread_id)
+    await platform.approvals.end_thread(thread_id)
     await platform.threads.delete(thread_id)

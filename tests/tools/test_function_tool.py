@@ -49,6 +49,12 @@ def test_an_undescribed_argument_is_refused() -> None:
         function_tool(delete, risk="destructive")
 
 
+@pytest.mark.parametrize("text", ['{"name": "\\ud83d"}', '{"name": "web", "replicas": NaN}'])
+def test_arguments_that_could_not_be_stored_as_shown_are_refused(text: str) -> None:
+    with pytest.raises(ArgumentsInvalid, match="cannot carry"):
+        validate_arguments(RESTART.spec, parse_arguments(text))
+
+
 @pytest.mark.parametrize("text", ['{"name": "we', "[]", '{"a": 1} and more', "true"])
 def test_arguments_that_are_no_json_object_are_refused(text: str) -> None:
     with pytest.raises(ArgumentsInvalid):

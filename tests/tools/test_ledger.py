@@ -203,6 +203,17 @@ async def test_the_audit_trail_can_be_read_from_a_time_and_in_pages(ledger: Exec
     assert page == since[1]
 
 
+async def test_results_that_a_database_refuses_are_stored_readable(ledger: ExecutionLedger) -> None:
+    await lost(ledger, pending_call("c1"), runner="r1")
+    output = ToolOutput("a\0b\ud83d", {"load": float("nan"), "peaks": [1.5, float("inf")]})
+    assert await ledger.finish("c1", output, runner="r1")
+    done = await ledger.get("c1")
+    assert done.result_text is not None
+    assert "\0" not in done.result_text
+    assert done.result_text.startswith("a\ufffdb\ufffd")
+    assert done.result_structured == {"load": "NaN", "peaks": [1.5, "Infinity"]}
+
+
 async def test_an_unknown_id_is_named(ledger: ExecutionLedger) -> None:
     with pytest.raises(CallUnknown, match="nope"):
         await ledger.get("nope")
