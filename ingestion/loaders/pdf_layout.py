@@ -20,6 +20,8 @@ _MAX_HEADING_CHARACTERS = 140
 _MAX_LEVELS = 4
 _PARAGRAPH_GAP = 1.6
 _RUNNING_MIN_PAGES = 3
+_VERTICAL_SIZES = 4
+"""A line that falls by more sizes of type runs downwards; one with a cut word falls by little more than one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,7 @@ class Line:
         bold: Whether it begins in bold type.
         top: Baseline of its first character, in points, growing upwards.
         bottom: Baseline of its last character.
+        left: Where its first character stands, in points from the left.
     """
 
     text: str
@@ -41,6 +44,7 @@ class Line:
     bold: bool
     top: float
     bottom: float
+    left: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +73,22 @@ def mend_words(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
         return compound if known[compound.lower()] > known[word.lower()] else word
 
     return [[replace(line, text=_BROKEN_WORD.sub(joined, line.text)) for line in page] for page in pages]
+
+
+def order_columns(lines: Sequence[Line]) -> tuple[Line, ...]:
+    """Lines of one page as they are read: where most are vertical, columns from right to left, band below band."""
+    vertical = sum(line.size > 0 and line.top - line.bottom > _VERTICAL_SIZES * line.size for line in lines)
+    if vertical * 2 <= len(lines):
+        return tuple(lines)
+    bands: list[list[Line]] = []
+    lowest = float("inf")
+    for line in sorted(lines, key=lambda line: -line.top):
+        if not bands or line.top < lowest:
+            bands.append([])
+            lowest = float("inf")
+        bands[-1].append(line)
+        lowest = min(lowest, line.bottom)
+    return tuple(line for band in bands for line in sorted(band, key=lambda line: -line.left))
 
 
 def drop_running_lines(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
