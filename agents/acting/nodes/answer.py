@@ -17,6 +17,7 @@ from agents.acting.review import review
 from agents.answer import ContextReport, Usage
 from agents.context import draft
 from agents.drafts import AnswerDraft
+from agents.draught import Draught
 from agents.nodes.build_context import build_context
 from agents.nodes.check_claims import check_claims
 from agents.nodes.finish import answer_of
@@ -47,7 +48,7 @@ async def answer(state: ActingState, runtime: Runtime[ActingContext]) -> dict[st
     )
     reply = state["reply"]
     if reply is not None:
-        current = await _taken_over(current, load_reply(reply), context)
+        current = await _taken_over(current, load_reply(reply), inner)
     else:
         current = await _written(current, inner)
     spec = context.agent(request.agent)
@@ -69,10 +70,11 @@ async def _written(state: AnswerState, inner: Runtime[Context]) -> AnswerState:
     return replace(state, **await check_claims(state, inner))
 
 
-async def _taken_over(state: AnswerState, reply: Any, context: ActingContext) -> AnswerState:
+async def _taken_over(state: AnswerState, reply: Draught, inner: Runtime[Context]) -> AnswerState:
     """The model's own closing words, held against the passages it was shown and the results it got."""
-    shown = draft(state.request.question, (), state.hits).hits[: context.parts.answer.evidence_passages]
+    shown = draft(state.request.question, (), state.hits).hits[: inner.context.settings.evidence_passages]
     passages = (*shown, *state.observed)
     evidence = await asyncio.to_thread(prepare, [hit.chunk for hit in passages])
-    report = ContextReport(budget_tokens=context.parts.chat_model.context_tokens)
-    return replace(state, draught=reply, passages=passages, evidence=evidence, report=report)
+    report = ContextReport(budget_tokens=inner.context.chat_model.context_tokens)
+    state = replace(state, draught=reply, passages=passages, evidence=evidence, report=report)
+    return replace(state, **await check_claims(state, inner))
