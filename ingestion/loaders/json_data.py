@@ -96,8 +96,7 @@ def _records(text: str) -> tuple[list[object], int]:
 def _add(assembly: DocumentAssembly, value: object) -> None:
     if isinstance(value, list):
         for index, item in enumerate(cast("list[object]", value)):
-            path = () if isinstance(item, Mapping) else (f"[{index}]",)
-            assembly.add("paragraph", "\n".join(data_lines(item, path)))
+            assembly.add("paragraph", "\n".join(data_lines(item, _path_of_item(index, item))))
         return
     if not isinstance(value, Mapping):
         assembly.add("paragraph", scalar_text(value))
@@ -116,6 +115,10 @@ def _add(assembly: DocumentAssembly, value: object) -> None:
         parts = _items(key, cast("list[object]", item), body) if isinstance(item, list) else [body]
         for part in parts:
             assembly.add("paragraph", part)
+
+
+def _path_of_item(index: int, item: object) -> tuple[str, ...]:
+    return () if isinstance(item, Mapping) else (f"[{index}]",)
 
 
 def _is_container(value: object) -> bool:

@@ -46,7 +46,7 @@ def load(data: bytes, *, name: str, options: LoadOptions | None = None) -> Loade
     try:
         loaded = loader.load(data, sample.name, options or LoadOptions())
     except LoadFailed as error:
-        if error.reason == "undecodable":
+        if error.reason == "undecodable" and certainty < 2:
             raise _what_it_is_instead(sample, error) from error
         raise
     return loaded if isinstance(loaded, Loaded) else Loaded(loaded)
