@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Generator
+from collections.abc import AsyncGenerator, Generator
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 import sqlalchemy as sa
@@ -15,6 +16,7 @@ from pydantic import SecretStr
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from app.settings import DatabaseSettings, Settings
+from tests.postgres import Postgres, PostgresMissing, postgres_cluster
 
 ROOT = Path(__file__).parents[1]
 
@@ -22,7 +24,7 @@ ROOT = Path(__file__).parents[1]
 _DATA = Path(os.environ.get("GROUNDWORK_TEST_DATA") or ROOT.parent / "shared" / "data")
 _MODEL_HOME = os.environ.get("GROUNDWORK_TEST_HOME") or os.environ.get("GROUNDWORK_HOME")
 _POSTGRES = os.environ.get("GROUNDWORK_TEST_POSTGRES")
-"""A ``postgresql+asyncpg://`` URL of a database that tests may write to."""
+"""A ``postgresql+asyncpg://`` URL of a database that tests may empty; without it they start a server of their own."""
 _STRICT = bool(os.environ.get("CI")) and os.environ.get("GROUNDWORK_TEST_STRICT") == "1"
 
 
@@ -81,18 +83,48 @@ def settings(tmp_path: Path) -> Settings:
     return Settings(home_path=tmp_path / "home")
 
 
-@pytest.fixture(params=["sqlite", *([pytest.param("postgresql", marks=pytest.mark.integration)] if _POSTGRES else [])])
-async def database_settings(request: pytest.FixtureRequest, settings: Settings) -> Settings:
-    """Settings with the home's SQLite file, then with ``GROUNDWORK_TEST_POSTGRES``, emptied, if there is one."""
+@pytest.fixture(scope="session")
+def postgres() -> Generator[Postgres]:
+    """A throw-away PostgreSQL for the whole session; fast, for its commits wait for no disk."""
+    try:
+        with postgres_cluster() as cluster:
+            yield cluster
+    except PostgresMissing as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="session")
+def durable_postgres() -> Generator[Postgres]:
+    """The same with commits that reach the disk, for tests that kill processes."""
+    try:
+        with postgres_cluster(durable=True) as cluster:
+            yield cluster
+    except PostgresMissing as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture
+async def postgres_url(request: pytest.FixtureRequest) -> AsyncGenerator[str]:
+    """URL of an empty database of the test's own; of ``GROUNDWORK_TEST_POSTGRES``, emptied, where that is set."""
+    if _POSTGRES:
+        await _on_postgres(_POSTGRES, "DROP SCHEMA public CASCADE", "CREATE SCHEMA public")
+        yield _POSTGRES
+        return
+    cluster: Postgres = request.getfixturevalue("postgres")
+    name = f"test_{uuid4().hex}"
+    await _on_postgres(cluster.url(), f"CREATE DATABASE {name}")
+    yield cluster.url(name)
+    await _on_postgres(cluster.url(), f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.integration)])
+def database_settings(request: pytest.FixtureRequest, settings: Settings) -> Settings:
+    """Settings with the home's SQLite file, then with an empty PostgreSQL database."""
     settings.home_path.mkdir(exist_ok=True)
     if request.param == "sqlite":
         return settings
-    engine = create_async_engine(_POSTGRES or "")
-    async with engine.begin() as connection:
-        await connection.execute(sa.text("DROP SCHEMA public CASCADE"))
-        await connection.execute(sa.text("CREATE SCHEMA public"))
-    await engine.dispose()
-    return settings.model_copy(update={"database": DatabaseSettings(url=SecretStr(_POSTGRES or ""))})
+    url: str = request.getfixturevalue("postgres_url")
+    return settings.model_copy(update={"database": DatabaseSettings(url=SecretStr(url))})
 
 
 @pytest.fixture(scope="session")
@@ -117,3 +149,11 @@ def _require_loopback(connection: socket.socket, address: Any) -> None:  # the s
     host = str(address[0])
     if host != "localhost" and not ip_address(host.partition("%")[0]).is_loopback:
         pytest.fail(f"a test tried to leave this machine: {address!r}")
+
+
+async def _on_postgres(url: str, *statements: str) -> None:
+    engine = create_async_engine(url, isolation_level="AUTOCOMMIT")
+    async with engine.connect() as connection:
+        for statement in statements:
+            await connection.execute(sa.text(statement))
+    await engine.dispose()
