@@ -1,17 +1,19 @@
 """Word documents: the final text with headings, lists, tables, notes, labelled comments and text boxes once.
 
+Headers and footers stand once each, labelled, above the text: they name the document, and repeat on every page.
+
 The parts are read directly: python-docx leaves out inserted text, notes, comments and boxes (measured on the
 test documents).
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
 from ingestion.errors import LoadFailed
 from ingestion.loaders.assembly import DocumentAssembly, title_from_name
 from ingestion.loaders.docx_styles import (
-    STRICT_W,
     ListCounter,
     Style,
     W,
@@ -23,65 +25,75 @@ from ingestion.loaders.docx_styles import (
 )
 from ingestion.loaders.docx_text import read_paragraph
 from ingestion.loaders.grid import Cell, lay_out, render
-from ingestion.loaders.loader import Certainty, Loader, LoadOptions, Sample
+from ingestion.loaders.loader import Certainty, Loaded, Loader, LoadOptions, Sample
 from ingestion.loaders.normalise import collapse
-from ingestion.loaders.office_package import OLE_MAGIC, Element, OfficePackage, open_package
-from ingestion.types import ParsedDocument
+from ingestion.loaders.office_chart import read_chart
+from ingestion.loaders.office_embedded import embedded_files
+from ingestion.loaders.office_package import (
+    OLE_MAGIC,
+    Element,
+    OfficePackage,
+    Relationship,
+    is_package,
+    open_package,
+)
 from retrieval.types import MetadataValue
 
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 MAIN_PART = "word/document.xml"
 _TRANSPARENT = frozenset(W + name for name in ("sdt", "sdtContent", "smartTag", "customXml", "ins", "moveTo"))
-_CORE = "docProps/core.xml"
-_DC = "{http://purl.org/dc/elements/1.1/}"
 _NOTE_PARTS = {"footnote": "word/footnotes.xml", "endnote": "word/endnotes.xml", "comment": "word/comments.xml"}
+_BOUNDARY_NOTES = ("separator", "continuationSeparator", "continuationNotice")
+_MARGINS = {"header": "Header", "footer": "Footer"}
+_PAGE_NUMBER = re.compile(
+    r"[\W\d]*(?:page|seite|p|s|стр|página|pagina)?[\W\d]*(?:of|von|de|di|sur|из)?[\W\d]*", re.IGNORECASE
+)
+_DIGITS = re.compile(r"\d+")
+_RULE = re.compile(r"_{3,}")
+"""A line drawn with underscores."""
 _MAX_BOX_DEPTH = 8
 
 
-def load_docx(data: bytes, *, name: str) -> ParsedDocument:
-    """The document of a Word file; comments stand behind their paragraph as ``Comment by AUTHOR: ...``.
+def load_docx(data: bytes, name: str, options: LoadOptions) -> Loaded:
+    """The document of a Word file, and the files embedded in it.
+
+    Comments stand behind their paragraph as ``Comment by AUTHOR: ...``.
 
     Raises:
         LoadFailed: ``encrypted``, ``corrupt``, ``unsafe_archive``, ``empty``, or ``unsupported_type``.
     """
     package = open_package(data)
-    root = package.xml(MAIN_PART)
-    if root is None:
+    main = package.main_part(MAIN_PART)
+    root = package.xml(main)
+    if root is None or root.tag != W + "document":
         raise LoadFailed("unsupported_type", f"The file is {_kind(package)} and no Word document; save it as PDF.")
-    if str(root.tag).startswith(STRICT_W):
-        raise LoadFailed("unsupported_type", "Strict Open XML is not read; save the document as a normal .docx.")
     body = root.find(W + "body")
-    reader = _Reader(package)
+    reader = _Reader(package, package.relationships(main))
+    reader.read_margins()
     if body is not None:
         reader.read(body)
-    core = _core_properties(package)
-    metadata: dict[str, MetadataValue] = {key: value for key, value in core.items() if key != "title"}
-    title = core.get("title") or reader.title or reader.only_top_heading or title_from_name(name)
-    return reader.assembly.finish(title=title, media_type=MEDIA_TYPE, metadata=metadata)
+    properties = package.core_properties()
+    metadata: dict[str, MetadataValue] = {key: value for key, value in properties.items() if key != "title"}
+    title = properties.get("title") or reader.title or reader.only_top_heading or title_from_name(name)
+    document = reader.assembly.finish(title=title, media_type=MEDIA_TYPE, metadata=metadata)
+    return Loaded(document, embedded_files(package, [main], options))
 
 
 def _kind(package: OfficePackage) -> str:
-    kinds = {"xl/": "a workbook", "ppt/": "a presentation", "META-INF/": "a program or a book"}
+    kinds = {"META-INF/": "a program", "xl/": "a workbook", "ppt/": "a presentation"}
     return next(
         (kind for start, kind in kinds.items() if any(n.startswith(start) for n in package.names)), "an archive"
     )
 
 
-def _core_properties(package: OfficePackage) -> Mapping[str, str]:
-    root = package.xml(_CORE)
-    if root is None:
-        return {}
-    fields = {"title": "title", "creator": "author", "subject": "subject", "language": "language"}
-    found = {target: collapse(root.findtext(_DC + source) or "") for source, target in fields.items()}
-    return {key: value for key, value in found.items() if value}
-
-
 class _Reader:
     """Walks the body once and adds its blocks; ``title`` is the text in title style."""
 
-    def __init__(self, package: OfficePackage) -> None:
+    def __init__(self, package: OfficePackage, links: Mapping[str, Relationship]) -> None:
         self.assembly = DocumentAssembly()
         self.title = ""
+        self._package = package
+        self._links = links
         self._top_headings: list[str] = []
         self._styles = read_styles(package.xml("word/styles.xml"))
         self._counter = ListCounter(read_numbering(package.xml("word/numbering.xml")))
@@ -92,6 +104,16 @@ class _Reader:
     def only_top_heading(self) -> str:
         """The heading of the first level where there is just one: then it is the document's."""
         return self._top_headings[0] if len(self._top_headings) == 1 else ""
+
+    def read_margins(self) -> None:
+        """Add each header and footer once, also those alike but for a number, and not those that only number pages."""
+        for kind, label in _MARGINS.items():
+            roots = [self._package.xml(link.target) for link in self._links.values() if link.kind == kind]
+            texts = [collapse(_RULE.sub(" ", _text_of(root, []))) for root in roots if root is not None]
+            without_numbers = {_DIGITS.sub("", text): text for text in reversed(texts)}
+            for text in reversed(without_numbers.values()):
+                if not _PAGE_NUMBER.fullmatch(text):
+                    self.assembly.add("paragraph", f"{label}: {text}")
 
     def read(self, container: Element, depth: int = 0) -> None:
         """Add everything in a body, cell or box, in order; boxes within boxes only so deep."""
@@ -121,7 +143,17 @@ class _Reader:
             self._end_list()
             for box in found.boxes:
                 self.read(box, depth + 1)
+        self._add_charts(found.charts)
         self._add_notes(found.notes)
+
+    def _add_charts(self, charts: list[str]) -> None:
+        for identifier in charts:
+            root = self._package.xml(self._links[identifier].target) if identifier in self._links else None
+            if root is not None:
+                self._end_list()
+                chart = read_chart(root)
+                self.assembly.add("paragraph", f"Chart: {chart.title}" if chart.title else "")
+                self.assembly.add("table", chart.table)
 
     def _style(self, element: Element) -> tuple[Style, tuple[str, int] | None]:
         properties = element.find(W + "pPr")
@@ -192,12 +224,22 @@ def _grid(rows: list[Element], cells_by_row: list[list[Element]], notes: list[tu
 
 
 def _cell_text(cell: Element, notes: list[tuple[str, str]]) -> str:
+    return collapse(_text_of(cell, notes))
+
+
+def _text_of(container: Element, notes: list[tuple[str, str]], depth: int = 0) -> str:
+    """All text in a cell, header or box, with that of tables and boxes inside it, each once."""
     texts: list[str] = []
-    for paragraph in cell.iter(W + "p"):
-        found = read_paragraph(paragraph)
-        texts.append(found.text)
-        notes.extend(found.notes)
-    return collapse(" ".join(texts))
+    for element in _content(container):
+        if element.tag == W + "p":
+            found = read_paragraph(element)
+            texts.append(found.text)
+            notes.extend(found.notes)
+            texts.extend(_text_of(box, notes, depth + 1) for box in found.boxes if depth < _MAX_BOX_DEPTH)
+        elif element.tag == W + "tbl" and depth < _MAX_BOX_DEPTH:
+            rows = [row for row in _content(element, W + "tr") if not _is_deleted(row)]
+            texts.extend(_text_of(cell, notes, depth + 1) for row in rows for cell in _content(row, W + "tc"))
+    return " ".join(texts)
 
 
 def _columns_before(row: Element) -> int:
@@ -218,7 +260,7 @@ def _notes(root: Element | None) -> dict[str, str]:
         return {}
     found: dict[str, str] = {}
     for note in root:
-        if attribute(note, "type") in ("separator", "continuationSeparator"):
+        if attribute(note, "type") in _BOUNDARY_NOTES:
             continue
         text = " ".join(read_paragraph(paragraph).text.strip() for paragraph in note.iter(W + "p")).strip()
         if text and note.tag == W + "comment":
@@ -228,14 +270,10 @@ def _notes(root: Element | None) -> dict[str, str]:
 
 
 def _certainty(sample: Sample) -> Certainty:
-    """A zip that lists the main part; an old or encrypted container, or a damaged one, at the ending's word."""
-    if MAIN_PART in sample.zip_names:
+    """A zip with Word's folder; an encrypted container, or a damaged zip, at the ending's word."""
+    if any(name.startswith("word/") for name in sample.zip_names):
         return 3
-    return 2 if sample.data.startswith((b"PK\x03\x04", b"PK\x05\x06", OLE_MAGIC)) else 0
+    return 2 if is_package(sample.data) or sample.data.startswith(OLE_MAGIC) else 0
 
 
-def _load(data: bytes, name: str, _options: LoadOptions) -> ParsedDocument:
-    return load_docx(data, name=name)
-
-
-LOADER = Loader("Word", frozenset((".docx", ".docm", ".dotx", ".dotm")), _certainty, _load)
+LOADER = Loader("Word", frozenset((".docx", ".docm", ".dotx", ".dotm")), _certainty, load_docx)

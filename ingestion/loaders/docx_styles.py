@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from ingestion.loaders.office_package import Element
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-STRICT_W = "{http://purl.oclc.org/ooxml/wordprocessingml/main}"
 _HEADING_NAME = re.compile(r"heading\s*(\d)")
 _MAX_STYLE_CHAIN = 20
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ingestion.loaders.docx_styles import W, attribute
+from ingestion.loaders.office_chart import CHART_REFERENCE
 from ingestion.loaders.office_package import Element
 
 _ALTERNATE = "{http://schemas.openxmlformats.org/markup-compatibility/2006}AlternateContent"
@@ -18,16 +19,21 @@ _CHARACTERS = {
     W + "cr": "\n",
     W + "noBreakHyphen": "-",
 }
+_RELATION_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 _NOTES = {W + "footnoteReference": "footnote", W + "endnoteReference": "endnote", W + "commentReference": "comment"}
 
 
 @dataclass(slots=True)
 class ParagraphText:
-    """What a paragraph holds: its own text, boxes anchored in it, and the notes it refers to."""
+    """What a paragraph holds: its own text, boxes and charts anchored in it, and the notes it refers to.
+
+    A chart is the id of its relation.
+    """
 
     parts: list[str] = field(default_factory=list[str])
     boxes: list[Element] = field(default_factory=list[Element])
     notes: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    charts: list[str] = field(default_factory=list[str])
 
     @property
     def text(self) -> str:
@@ -52,6 +58,8 @@ def read_paragraph(paragraph: Element) -> ParagraphText:
             found.parts.append(_CHARACTERS[tag])
         elif tag in _NOTES:
             _add_note(found, _NOTES[tag], attribute(element, "id"))
+        elif tag == CHART_REFERENCE:
+            found.charts.append(element.get(_RELATION_ID) or "")
         elif tag == _ALTERNATE:
             stack.extend(_alternative(element))
         else:

@@ -56,11 +56,11 @@ def lay_out(rows: Sequence[Sequence[Cell]]) -> list[list[str]]:
     return grid
 
 
-def render(grid: Sequence[Sequence[str]]) -> str:
-    """A Markdown table; empty for a grid without text."""
+def render(grid: Sequence[Sequence[str]], *, keep_empty_header: bool = False) -> str:
+    """A Markdown table without rows that hold no text, save such a header if asked; empty for a grid without text."""
     rows = [[_escape(text) for text in row] for row in grid]
-    rows = [row for row in rows if any(row)]
-    if not rows:
+    rows = [row for number, row in enumerate(rows) if any(row) or (number == 0 and keep_empty_header)]
+    if not any(map(any, rows)):
         return ""
     width = max(len(row) for row in rows)
     lines = [_line([*row, *[""] * (width - len(row))]) for row in rows]

@@ -1,11 +1,18 @@
-"""Opens the zip container of an office document with limits that hold before anything is inflated."""
+"""Opens the zip container of an office document with limits that hold before anything is inflated.
+
+Serves Open XML, OpenDocument and EPUB; what is in the parts it does not know.
+"""
 
 from __future__ import annotations
 
 import io
+import posixpath
+import re
 import zipfile
-from collections.abc import Iterator
-from typing import Any, Protocol, cast
+import zlib
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple, Protocol, cast
+from urllib.parse import unquote
 
 from lxml import etree  # pyright: ignore[reportUnknownVariableType, reportAttributeAccessIssue] - no type stubs
 
@@ -16,12 +23,40 @@ OLE_MAGIC = bytes.fromhex("d0cf11e0a1b11ae1")
 _etree: Any = etree  # pyright: ignore[reportUnknownVariableType] - no type stubs
 _ENCRYPTED_STREAM = "EncryptedPackage".encode("utf-16-le")
 _MAX_ENTRIES = 20_000
+_PIECE_BYTES = 1024 * 1024
+_DAMAGED = (
+    zipfile.BadZipFile,
+    zlib.error,
+    OSError,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+    ValueError,
+    KeyError,
+)
 _MAX_PART_BYTES = 256 * 1024 * 1024
 _MAX_TOTAL_BYTES = 1024 * 1024 * 1024
+_STRICT_HEAD_BYTES = 16 * 1024
 _MAX_RATIO = 100
 """Inflated to stored size; the limit that Apache POI takes (its least ratio is 0.01)."""
 _RATIO_FREE_BYTES = 4 * 1024 * 1024
 """Parts up to this size are let through whatever their ratio."""
+_ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")
+_DC = "{http://purl.org/dc/elements/1.1/}"
+_RELATIONSHIP = "{http://schemas.openxmlformats.org/package/2006/relationships}Relationship"
+_STRICT_NAMESPACE = re.compile(
+    rb"""(xmlns(?::[\w.-]+)?=["'])http://purl\.oclc\.org/ooxml/"""
+    rb"""(wordprocessingml|presentationml|spreadsheetml|drawingml|officeDocument)/"""
+)
+"""Names of ISO/IEC 29500 Strict; the transitional ones say the same with the year in them."""
+ENCRYPTED = "The document asks for a password; save a copy without one."
+
+
+class Relationship(NamedTuple):
+    """A part that another part refers to: last word of the relation's type, and the part's name."""
+
+    kind: str
+    target: str
 
 
 class Element(Protocol):
@@ -29,6 +64,7 @@ class Element(Protocol):
 
     tag: str
     text: str | None
+    tail: str | None
 
     def get(self, key: str) -> str | None:
         """An attribute."""
@@ -60,37 +96,90 @@ class OfficePackage:
         self._archive = archive
         self.names = frozenset(archive.namelist())
 
+    def first(self, *names: str) -> Element | None:
+        """Root of the first of these parts that the package has; errors as ``xml``."""
+        return next((root for name in names if (root := self.xml(name)) is not None), None)
+
+    def relationships(self, part: str) -> Mapping[str, Relationship]:
+        """Parts that a part refers to, by id; ``""`` asks for the package's own. Links to the outside are left out."""
+        folder, name = posixpath.split(part)
+        root = self.xml(posixpath.join(folder, "_rels", f"{name}.rels"))
+        found: dict[str, Relationship] = {}
+        for element in root.iter(_RELATIONSHIP) if root is not None else ():
+            if element.get("TargetMode") == "External":
+                continue
+            target = unquote(element.get("Target") or "")
+            path = posixpath.normpath(posixpath.join("/" if target.startswith("/") else f"/{folder}", target))
+            kind = (element.get("Type") or "").rpartition("/")[2]
+            found[element.get("Id") or ""] = Relationship(kind, path.lstrip("/"))
+        return found
+
+    def main_part(self, usual: str) -> str:
+        """Name of the part that holds the document: as the package says, else the usual one."""
+        targets = [link.target for link in self.relationships("").values() if link.kind == "officeDocument"]
+        return next((target for target in targets if target in self.names), usual)
+
+    def core_properties(self) -> dict[str, str]:
+        """Title, author, subject and language as the document's properties say; only those that are filled."""
+        root = self.xml("docProps/core.xml")
+        if root is None:
+            return {}
+        fields = {"title": "title", "creator": "author", "subject": "subject", "language": "language"}
+        found = {target: " ".join((root.findtext(_DC + source) or "").split()) for source, target in fields.items()}
+        return {key: value for key, value in found.items() if value}
+
+    def chunks(self, name: str) -> Iterator[bytes]:
+        """A part piece by piece, in bounded memory.
+
+        Raises:
+            LoadFailed: ``corrupt``, or ``unsafe_archive`` when it inflates beyond its limit.
+        """
+        total = 0
+        try:
+            with self._archive.open(name) as part:
+                while piece := part.read(_PIECE_BYTES):
+                    total += len(piece)
+                    if total > _MAX_PART_BYTES:
+                        raise LoadFailed("unsafe_archive", f"The document's part {name!r} inflates beyond its limit.")
+                    yield piece
+        except _DAMAGED as error:
+            raise LoadFailed("corrupt", f"The document's part {name!r} is damaged.") from error
+
+    def read(self, name: str) -> bytes:
+        """A part's bytes; raises as ``chunks``."""
+        return b"".join(self.chunks(name))
+
     def xml(self, name: str) -> Element | None:
         """Root element of a part; None where the package has no such part.
 
         Raises:
-            LoadFailed: ``corrupt`` for damaged XML, ``unsafe_archive`` for a document type declaration or a bomb.
+            LoadFailed: ``corrupt`` for damaged XML, ``unsafe_archive`` for entity declarations or a bomb.
         """
         if name not in self.names:
             return None
-        data = self._read(name)
+        data = self.read(name)
         try:
             return _parse(data, name)
         except (SyntaxError, ValueError) as error:
             raise LoadFailed("corrupt", f"The document's part {name!r} is damaged.") from error
 
-    def _read(self, name: str) -> bytes:
-        try:
-            with self._archive.open(name) as part:
-                data = part.read(_MAX_PART_BYTES + 1)
-        except (zipfile.BadZipFile, OSError, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
-            raise LoadFailed("corrupt", f"The document's part {name!r} is damaged.") from error
-        if len(data) > _MAX_PART_BYTES:
-            raise LoadFailed("unsafe_archive", f"The document's part {name!r} inflates beyond its limit.")
-        return data
-
 
 def _parse(data: bytes, name: str) -> Element:
-    parser = _etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
+    parser = _etree.XMLParser(
+        resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, remove_comments=True, remove_pis=True
+    )
+    if b"purl.oclc.org/ooxml" in data[:_STRICT_HEAD_BYTES]:
+        data = _STRICT_NAMESPACE.sub(rb"\1http://schemas.openxmlformats.org/\2/2006/", data)
     root = _etree.fromstring(data, parser)
-    if root.getroottree().docinfo.doctype:
+    declarations = root.getroottree().docinfo.internalDTD
+    if declarations is not None and any(True for _ in declarations.iterentities()):
         raise LoadFailed("unsafe_archive", f"The document's part {name!r} declares entities, which is not allowed.")
     return cast("Element", root)
+
+
+def is_package(data: bytes) -> bool:
+    """Whether bytes begin like a zip."""
+    return data.startswith(_ZIP_MAGIC)
 
 
 def open_package(data: bytes) -> OfficePackage:
@@ -101,8 +190,10 @@ def open_package(data: bytes) -> OfficePackage:
     """
     if data.startswith(OLE_MAGIC):
         if _ENCRYPTED_STREAM in data:
-            raise LoadFailed("encrypted", "The document asks for a password; save a copy without one.")
-        raise LoadFailed("unsupported_type", "Old binary office files are not read; save the document as .docx.")
+            raise LoadFailed("encrypted", ENCRYPTED)
+        raise LoadFailed(
+            "unsupported_type", "This kind of old binary office file is not read; save it in a newer format."
+        )
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
         entries = archive.infolist()
@@ -118,6 +209,6 @@ def _guard(entries: list[zipfile.ZipInfo]) -> None:
         raise LoadFailed("unsafe_archive", "The document inflates to more than is allowed.")
     for entry in entries:
         if entry.flag_bits & 0x1:
-            raise LoadFailed("encrypted", "The document asks for a password; save a copy without one.")
+            raise LoadFailed("encrypted", ENCRYPTED)
         if entry.file_size > _RATIO_FREE_BYTES and entry.file_size > _MAX_RATIO * max(entry.compress_size, 1):
             raise LoadFailed("unsafe_archive", "The document is packed like a zip bomb and was not opened.")

@@ -17,7 +17,7 @@ from ingestion.loaders.select import load
 from ingestion.types import ParsedDocument
 
 DATA = Path(os.environ.get("GROUNDWORK_TEST_DATA") or Path(__file__).parents[3] / "shared" / "data") / "documents"
-FAMILIES = (".md", ".txt", ".html", ".pdf", ".docx", ".doc")
+FAMILIES = (".md", ".txt", ".html", ".pdf", ".docx", ".doc", ".pptx", ".xlsx")
 INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2066-\u2069\u00ad]")
 
 pytestmark = pytest.mark.data
@@ -88,14 +88,17 @@ def check_facts(facts: dict[str, Any], document: ParsedDocument, text: str) -> N
     places = [text.find(part) for part in facts.get("order", [])]
     assert places == sorted(places)
     assert -1 not in places
-    if document.page_count is not None and "pages" in facts:
-        assert document.page_count == facts["pages"]
+    if document.page_count is not None and ("pages" in facts or "slides" in facts):
+        assert document.page_count == facts.get("pages", facts.get("slides"))
     headings = {block.heading_path[-1] for block in document.blocks if block.kind == "heading"}
     assert headings >= set(facts.get("headings", []))
     assert not headings & set(facts.get("not_headings", []))
+    hidden = set(facts.get("hidden", []))
+    assert headings >= {f"{name} (hidden sheet)" if name in hidden else name for name in facts.get("sheets", [])}
     for part, page in facts.get("page_of", {}).items():
         place = document.text.find(part)
         assert page in {block.page for block in document.blocks if block.char_start <= place < block.char_end}
-    if document.media_type.endswith("document"):
+    if document.media_type.endswith(("document", "sheet")):
         cells = {cell.strip() for line in document.text.splitlines() for cell in line.split("|")}
-        assert cells >= set(facts.get("cells", {}).values())
+        lines = document.text.replace("| ", "")
+        assert [value for value in facts.get("cells", {}).values() if value not in cells and value not in lines] == []

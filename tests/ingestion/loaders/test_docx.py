@@ -10,9 +10,13 @@ from docx.document import Document
 
 from ingestion.errors import LoadFailed
 from ingestion.loaders.docx import load_docx
+from ingestion.loaders.loader import LoadOptions
+from ingestion.loaders.office_package import OLE_MAGIC
 from ingestion.types import ParsedDocument
+from tests.ingestion.loaders.office_files import ole_of, relations, zip_of
 
 W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+STRICT = "http://purl.oclc.org/ooxml/wordprocessingml/main"
 
 
 def package(body: str, **parts: str) -> bytes:
@@ -28,9 +32,15 @@ def parts_of(document: ParsedDocument) -> list[tuple[str, str]]:
     return [(block.kind, document.text[block.char_start : block.char_end]) for block in document.blocks]
 
 
+def read(data: bytes) -> ParsedDocument:
+    document = load_docx(data, "a.docx", LoadOptions()).document
+    assert document is not None
+    return document
+
+
 def reason(data: bytes) -> str:
     with pytest.raises(LoadFailed) as raised:
-        load_docx(data, name="a.docx")
+        read(data)
     return raised.value.reason
 
 
@@ -53,7 +63,7 @@ def test_headings_lists_and_tables_of_a_word_file() -> None:
         table.rows[0].cells[0].text, table.rows[0].cells[1].text = "Code", "Meaning"
         table.rows[1].cells[0].text, table.rows[1].cells[1].text = "137", "killed"
 
-    document = load_docx(written(write), name="a.docx")
+    document = read(written(write))
 
     assert parts_of(document) == [
         ("heading", "Runbook"),
@@ -72,7 +82,7 @@ def test_insertions_are_text_and_deletions_are_not() -> None:
         "<w:del><w:r><w:delText>old</w:delText></w:r></w:del><w:moveFrom><w:r><w:t>moved</w:t></w:r></w:moveFrom></w:p>"
     )
 
-    assert load_docx(package(body), name="a.docx").text == "Now new"
+    assert read(package(body)).text == "Now new"
 
 
 def test_notes_and_comments_stand_behind_their_paragraph() -> None:
@@ -86,9 +96,80 @@ def test_notes_and_comments_stand_behind_their_paragraph() -> None:
         "<w:r><w:t>Sure?</w:t></w:r></w:p></w:comment></w:comments>"
     )
 
-    document = load_docx(package(body, footnotes=notes, comments=comments), name="a.docx")
+    document = read(package(body, footnotes=notes, comments=comments))
 
     assert document.text.split("\n\n") == ["Fact[^2]", "[^2]: Proof.", "Comment by Ann: Sure?", "Next."]
+
+
+def test_headers_and_footers_stand_once_and_page_numbers_not_at_all() -> None:
+    def write(document: Document) -> None:
+        document.add_paragraph("Text.")
+        for _ in range(2):
+            section = document.add_section()
+            section.header.is_linked_to_previous = False
+            section.header.paragraphs[0].text = "Runbook, version 3"
+            section.footer.is_linked_to_previous = False
+            section.footer.paragraphs[0].text = "Page 1 of 9"
+
+    assert read(written(write)).text == "Header: Runbook, version 3\n\nText."
+
+
+def test_strict_open_xml_is_read() -> None:
+    strict = W.replace("http://schemas.openxmlformats.org/wordprocessingml/2006/main", STRICT)
+    body = f"<w:document {strict}><w:body><w:p><w:r><w:t>Strict.</w:t></w:r></w:p></w:body></w:document>"
+
+    assert read(zip_of({"word/document.xml": body})).text == "Strict."
+
+
+def test_main_part_may_have_another_name() -> None:
+    main = f"<w:document {W}><w:body><w:p><w:r><w:t>Moved.</w:t></w:r></w:p></w:body></w:document>"
+    parts = {"_rels/.rels": relations(("officeDocument", "/word/document2.xml")), "word/document2.xml": main}
+
+    assert read(zip_of(parts)).text == "Moved."
+
+
+def test_text_box_in_a_cell_stands_once() -> None:
+    box = "<w:txbxContent><w:p><w:r><w:t>boxed</w:t></w:r></w:p></w:txbxContent>"
+    twice = (
+        '<mc:AlternateContent xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006">'
+        f"<mc:Choice>{box}</mc:Choice><mc:Fallback>{box}</mc:Fallback></mc:AlternateContent>"
+    )
+    cells = [f"<w:tc><w:p><w:r><w:t>{text}</w:t>{twice}</w:r></w:p></w:tc>" for text in ("a", "b")]
+
+    document = read(package(f"<w:tbl><w:tr>{''.join(cells)}</w:tr></w:tbl>"))
+
+    assert document.text.splitlines()[0] == "| a boxed | b boxed |"
+
+
+def test_embedded_files_are_children() -> None:
+    def text(value: str) -> bytes:
+        return value.encode("cp1252") + b"\0"
+
+    body = b"the file"
+    native = b"\x02\0" + text("plan.txt") + text("C:\\plan.txt") + b"\0\0\x03\0"
+    native += (12).to_bytes(4, "little") + text("C:\\plan.txt")[:12] + len(body).to_bytes(4, "little") + body
+    parts = {
+        "word/document.xml": f"<w:document {W}><w:body><w:p><w:r><w:t>Text.</w:t></w:r></w:p></w:body></w:document>",
+        "word/_rels/document.xml.rels": relations(("package", "embeddings/a.xlsx"), ("oleObject", "embeddings/b.bin")),
+        "word/embeddings/a.xlsx": b"PK\x03\x04",
+        "word/embeddings/b.bin": ole_of({"\x01Ole10Native": len(native).to_bytes(4, "little") + native}),
+    }
+
+    loaded = load_docx(zip_of(parts), "a.docx", LoadOptions())
+
+    assert [(child.name, child.data) for child in loaded.children] == [("a.xlsx", b"PK\x03\x04"), ("plan.txt", body)]
+
+
+def test_damaged_embedded_object_is_a_child_with_its_reason() -> None:
+    parts = {
+        "word/document.xml": f"<w:document {W}><w:body><w:p><w:r><w:t>Text.</w:t></w:r></w:p></w:body></w:document>",
+        "word/_rels/document.xml.rels": relations(("oleObject", "embeddings/b.bin")),
+        "word/embeddings/b.bin": OLE_MAGIC + bytes(600),
+    }
+
+    loaded = load_docx(zip_of(parts), "a.docx", LoadOptions())
+
+    assert [(child.name, child.reason) for child in loaded.children] == [("b.bin", "corrupt")]
 
 
 def test_cut_off_file_is_corrupt() -> None:
