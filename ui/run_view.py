@@ -9,6 +9,9 @@ from typing import Literal, TypeAlias, assert_never
 from agents.answer import ContextReport, FoundPassage
 from agents.events import (
     AnswerDone,
+    AnswerReviewed,
+    ApprovalDecided,
+    ApprovalNeeded,
     ClaimsChecked,
     HitsFound,
     QueryRewritten,
@@ -17,10 +20,25 @@ from agents.events import (
     RunFailed,
     RunFinished,
     RunStarted,
+    RunWaiting,
+    StepStarted,
     Token,
+    ToolCalled,
+    ToolProgress,
+    ToolReturned,
 )
+from ui.step_view import Steps, begin, speak, take_call
 
-Stage: TypeAlias = Literal["searching", "reading", "writing", "checking", "ended"]
+Stage: TypeAlias = Literal["searching", "reading", "thinking", "acting", "waiting", "writing", "checking", "ended"]
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """What a reviewing agent said of the answer."""
+
+    reviewer: str
+    approved: bool
+    remark: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +48,12 @@ class RunView:
     Attributes:
         seq: Number of the last event taken in; where to attach again.
         stage: What the run is at.
-        text: What the model has written.
+        text: What the model has written as its answer.
         query: What was searched, once known.
         passages: What the search found, best first.
         context: How the context window was filled.
+        steps: Turns of agents with their calls, in order; none for an answer from documents alone.
+        reviews: What reviewing agents said, in order.
     """
 
     seq: int = 0
@@ -42,11 +62,19 @@ class RunView:
     query: str = ""
     passages: tuple[FoundPassage, ...] = ()
     context: ContextReport = field(default_factory=ContextReport)
+    steps: Steps = ()
+    reviews: tuple[Review, ...] = ()
 
     @property
     def ended(self) -> bool:
         """Whether the terminal event was taken in."""
         return self.stage == "ended"
+
+    @property
+    def answer_text(self) -> str:
+        """The answer as far as it is written: its own text, or that of a last step that called nothing."""
+        last = self.steps[-1] if self.steps else None
+        return self.text or (last.text if last and not last.calls else "")
 
 
 def fold(events: Iterable[RunEvent], view: RunView | None = None) -> RunView:
@@ -65,9 +93,21 @@ def _apply(view: RunView, event: RunEvent) -> RunView:
         case QueryRewritten():
             return replace(view, query=event.query)
         case HitsFound():
-            return replace(view, stage="reading", query=event.query, passages=event.passages, context=event.context)
+            # The context of an answer is filled before it is written: what an earlier attempt wrote is void.
+            found, context = event.passages or view.passages, event.context
+            return replace(view, stage="reading", query=event.query, passages=found, context=context, text="")
         case Token():
-            return replace(view, stage="writing", text=view.text + event.text)
+            return _written(view, event)
+        case StepStarted():
+            return replace(view, stage="thinking", steps=begin(view.steps, event))
+        case ToolCalled() | ApprovalNeeded() | ApprovalDecided() | ToolProgress() | ToolReturned():
+            return replace(view, stage="acting", steps=take_call(view.steps, event))
+        case RunWaiting():
+            return replace(view, stage="waiting")
+        case AnswerReviewed():
+            review = Review(event.reviewer, event.approved, event.remark)
+            text = view.text if event.approved else ""
+            return replace(view, stage="checking", reviews=(*view.reviews, review), text=text)
         case ClaimsChecked() | AnswerDone():
             return replace(view, stage="checking")
         case RunCancelled():
@@ -76,3 +116,9 @@ def _apply(view: RunView, event: RunEvent) -> RunView:
             return replace(view, stage="ended")
         case _:
             assert_never(event)
+
+
+def _written(view: RunView, event: Token) -> RunView:
+    if event.step:
+        return replace(view, stage="writing", steps=speak(view.steps, event.step, event.text))
+    return replace(view, stage="writing", text=view.text + event.text)
