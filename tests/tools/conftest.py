@@ -1,14 +1,14 @@
-"""A ledger over a real SQLite file, with a clock that the test sets."""
+"""A ledger over SQLite and over PostgreSQL, with a clock that the test sets."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from datetime import datetime
-from pathlib import Path
 
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
+from app.settings import Settings
 from tests.tools.samples import START
 from tools.ledger import ExecutionLedger
 from tools.tables import METADATA
@@ -28,8 +28,10 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-async def engine(tmp_path: Path) -> AsyncIterator[AsyncEngine]:
-    engine = create_async_engine(f"sqlite+aiosqlite:///{tmp_path / 'ledger.db'}")
+async def engine(database_settings: Settings) -> AsyncIterator[AsyncEngine]:
+    url = database_settings.database.url
+    database = url.get_secret_value() if url else f"sqlite+aiosqlite:///{database_settings.home.database}"
+    engine = create_async_engine(database)
     async with engine.begin() as connection:
         await connection.run_sync(METADATA.create_all)
     yield engine
