@@ -3,6 +3,7 @@
 IngestionError
 ├── LoadFailed        the file cannot become text; carries a reason of the closed set
 ├── LedgerUnavailable infrastructure: the database cannot be read or written; may be retried
+├── PageUnknown       caller: the document has no page of that number
 └── CollectionUnknown caller: no such collection
 """
 
@@ -26,6 +27,10 @@ class LoadFailed(IngestionError):
 
 class LedgerUnavailable(IngestionError):
     """The database of the ledger cannot be read or written."""
+
+
+class PageUnknown(IngestionError):
+    """A document has no page of a number, or no pages that could be drawn."""
 
 
 class CollectionUnknown(IngestionError):

@@ -76,6 +76,12 @@ def page_text(page: pdfium.PdfPage, number: int) -> PageText:
     return PageText(lines, usable=letters > 0 and not scanned and not garbage, garbage=garbage)
 
 
+def open_text(page: pdfium.PdfPage) -> pdfium.PdfTextPage:
+    """The text of a page as ``page_text`` sees it, hidden text included; close it after use."""
+    _drawn(page)
+    return page.get_textpage()
+
+
 @dataclass(frozen=True, slots=True)
 class _Drawn:
     anything: bool
@@ -83,7 +89,7 @@ class _Drawn:
 
 
 def _drawn(page: pdfium.PdfPage) -> _Drawn:
-    """What stands on a page: anything at all, and which share of its area is pictures."""
+    """What stands on a page: anything at all, and which share of its area is pictures. Widens columns on the way."""
     width, height = cast("tuple[float, float]", page.get_size())
     objects = cast("Iterable[pdfium.PdfObject]", page.get_objects(max_depth=3))
     anything = False
