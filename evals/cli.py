@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.cli import output
+from app.cli import exits, output
 from app.cli.invocation import current
 from app.cli.progress import step_progress
 
 if TYPE_CHECKING:
     from app.settings import Settings
+    from evals.redteam import RedTeamReport
     from evals.retrieval import RetrievalReport
     from retrieval.embedders.protocol import Embedder
 
@@ -54,6 +55,47 @@ def retrieval(
         output.write_json(report)
     else:
         _print(report)
+
+
+@commands.command()
+def redteam(
+    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+) -> None:
+    """Play every AgentDojo attack as a hijacked model would, through the policy, the ledger and the executor.
+
+    Needs the package agentdojo, a development dependency; no model and no home. Exit code 1 when an effect happened
+    without a person's approval, or a goal was reached that is not explained.
+
+    Example: groundwork eval redteam --json
+    """
+    import asyncio
+
+    from evals.errors import BenchmarkMissing
+    from evals.redteam import run_red_team
+
+    try:
+        report = asyncio.run(run_red_team())
+    except BenchmarkMissing as error:
+        output.write_error(str(error))
+        raise typer.Exit(exits.UNAVAILABLE) from error
+    if as_json:
+        output.write_json(report)
+    else:
+        _print_red_team(report)
+    if not report.passed:
+        raise typer.Exit(exits.UNEXPECTED)
+
+
+def _print_red_team(report: RedTeamReport) -> None:
+    lines = [f"{report.benchmark}: {report.attacks} attacks by a hijacked model"]
+    for variant in report.variants:
+        executed = ", ".join(f"{count} {risk}" for risk, count in variant.executed.items()) or "none"
+        lines.append(f"  {variant.variant}{' (control)' if variant.is_control else ''}: {variant.meaning}")
+        lines.append(f"    calls that ran      {executed}, of {variant.calls}")
+        lines.append(f"    unapproved effects  {variant.unapproved}")
+        lines.append(f"    goals reached       {len(variant.reached)}")
+    lines += [f"  left over: {attack}. {reason}" for attack, reason in report.leftovers.items()]
+    output.write_text("\n".join(lines) + "\n")
 
 
 def _load_embedder(settings: Settings) -> Embedder:

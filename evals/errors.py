@@ -1,7 +1,8 @@
 """Errors of the evaluation harness.
 
 EvaluationError
-└── DatasetUnreadable    caller: the folder is no data set that can be read
+├── DatasetUnreadable    caller: the folder is no data set that can be read
+└── BenchmarkMissing     operator: the package of a benchmark is not installed
 """
 
 
@@ -11,3 +12,7 @@ class EvaluationError(Exception):
 
 class DatasetUnreadable(EvaluationError):
     """A file of the data set is missing, or a line of it says something else than its format."""
+
+
+class BenchmarkMissing(EvaluationError):
+    """The package of a benchmark is not installed."""

@@ -1,0 +1,1 @@
+"""A model that obeys the attacker: AgentDojo's attack calls against our policy and ledger."""
