@@ -23,6 +23,11 @@ class Home:
         return self.root / "store"
 
     @property
+    def checkpoints(self) -> Path:
+        """SQLite file of parked runs; apart from the database, whose writers it must not hold up."""
+        return self.root / "checkpoints.sqlite3"
+
+    @property
     def database(self) -> Path:
         """The SQLite file of threads, runs and the document ledger."""
         return self.root / "groundwork.db"
@@ -51,3 +56,18 @@ class Home:
     def samples_marker(self) -> Path:
         """Exists once ``up`` has ingested the sample documents."""
         return self.root / "samples-ingested"
+
+    @property
+    def mcp_config(self) -> Path:
+        """The MCP servers, unless a setting names another file."""
+        return self.root / "mcp.json"
+
+    @property
+    def mcp_logins(self) -> Path:
+        """OAuth tokens of MCP servers, one file each, mode 0600."""
+        return self.root / "mcp-logins"
+
+    @property
+    def agents(self) -> Path:
+        """Declaration of agents, unless a setting names another file."""
+        return self.root / "agents.toml"

@@ -5,20 +5,16 @@ from __future__ import annotations
 import sqlite3
 import sys
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from mcp.client.client import Client
-from mcp.client.stdio import StdioServerParameters
 
+from tests.tools.mcp.servers import connect, tools_of
 from tests.tools.samples import pending_call
 from tools.errors import ToolError
 from tools.execute import execute
 from tools.ledger import ExecutionLedger
-from tools.mcp.adapter import server_tools
 from tools.mcp.config import McpServerConfig
-from tools.mcp.connection import McpConnection
 from tools.types import CallContext, Tool
 
 SAMPLE = Path(__file__).parents[3] / "samples" / "cluster_server.py"
@@ -32,12 +28,15 @@ def database(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-async def tools(database: Path) -> AsyncIterator[dict[str, Tool]]:
-    parameters = StdioServerParameters(command=sys.executable, args=[str(SAMPLE), "--database", str(database)])
-    connection = McpConnection("cluster", lambda: Client(parameters))
-    config = McpServerConfig(command="python", trusted=True)
-    yield {tool.spec.name: tool for tool in await server_tools(connection, config)}
-    await connection.close()
+async def tools(database: Path, tmp_path: Path) -> AsyncIterator[dict[str, Tool]]:
+    config = McpServerConfig(
+        command=sys.executable,
+        args=(str(SAMPLE), "--database", str(database)),
+        trusted=True,
+        idempotency={"set_memory_limit": "idempotency_key"},
+    )
+    async with connect("cluster", config, tmp_path) as connection:
+        yield await tools_of(connection, config)
 
 
 def changes(database: Path) -> list[tuple[str, str]]:
@@ -67,8 +66,7 @@ async def test_the_pod_tells_why_it_was_killed(tools: dict[str, Tool]) -> None:
 async def test_an_approved_change_happens_once_and_carries_its_key(
     tools: dict[str, Tool], ledger: ExecutionLedger, database: Path
 ) -> None:
-    offered = tools["set_memory_limit"]
-    tool = Tool(replace(offered.spec, idempotency_argument="idempotency_key"), offered.function)
+    tool = tools["set_memory_limit"]
     call = await ledger.propose(
         pending_call("call-1", tool=tool, arguments={"deployment": "orders-api", "limit": "768Mi"})
     )
