@@ -5,14 +5,28 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Container, Mapping, Sequence
 from contextlib import aclosing
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
+from urllib.parse import quote
 
 import httpx
 from pydantic import BaseModel, ValidationError
 
 from agents.events import RunEvent, is_terminal
+from app.approval_schema import (
+    Approval,
+    ApprovalCard,
+    ApprovalList,
+    AuditTrail,
+    DecisionRequest,
+    GrantInfo,
+    GrantList,
+    GrantRequest,
+    RejectRunRequest,
+    SettlementRequest,
+)
 from app.errors import ApiProblem, ApiUnreachable
 from app.memory_schema import FactCreate, FactEdit, FactList
 from app.schema import (
@@ -43,7 +57,7 @@ from tools.facts import Fact
 TOKEN_HEADER = "X-Groundwork-Token"
 
 _Body = TypeVar("_Body", bound=BaseModel)
-_Query = Mapping[str, str | int]
+_Query = Mapping[str, str | int | Sequence[str]]
 
 _TIMEOUT = httpx.Timeout(60.0, connect=5.0)
 _REATTACH_SECONDS = (0.1, 0.2, 0.5, 1.0, 2.0, 4.0)
@@ -182,6 +196,56 @@ class ApiClient:
         """Forget a fact."""
         return await self._call("DELETE", f"/api/memory/{fact_id}", Fact)
 
+    async def approvals(self, *, states: Sequence[str] = (), thread_id: str = "", limit: int = 200) -> ApprovalList:
+        """What waits for a person, or the newest calls in these states."""
+        query: dict[str, str | int | Sequence[str]] = {"thread_id": thread_id, "limit": limit, "state": states}
+        return await self._get("/api/approvals", ApprovalList, query)
+
+    async def approval(self, call_id: str) -> ApprovalCard:
+        """Everything about one call."""
+        return await self._get(f"/api/approvals/{_segment(call_id)}", ApprovalCard)
+
+    async def decide(self, call_id: str, request: DecisionRequest) -> Approval:
+        """Decide a call; a problem with code ``approval_decided`` says who was first."""
+        return await self._post(f"/api/approvals/{_segment(call_id)}/decision", Approval, request)
+
+    async def settle(self, call_id: str, request: SettlementRequest) -> Approval:
+        """Say what became of a call whose outcome is unknown."""
+        return await self._post(f"/api/approvals/{_segment(call_id)}/settlement", Approval, request)
+
+    async def reject_run(self, request: RejectRunRequest) -> ApprovalList:
+        """Reject every undecided call of a run; returns those."""
+        return await self._post("/api/approvals/rejections", ApprovalList, request)
+
+    async def audit(self, *, since: datetime | None = None, after: int = 0, limit: int = 1000) -> AuditTrail:
+        """A page of the audit trail."""
+        query: dict[str, str | int | Sequence[str]] = {"after": after, "limit": limit}
+        if since is not None:
+            query["since"] = since.isoformat()
+        return await self._get("/api/approvals/audit", AuditTrail, query)
+
+    async def audit_csv(self, *, since: datetime | None = None) -> AsyncGenerator[str]:
+        """The whole audit trail as CSV, piece by piece."""
+        query = {"format": "csv"} | ({"since": since.isoformat()} if since else {})
+        async with self._http.stream("GET", "/api/approvals/audit", params=query) as response:
+            if response.is_error:
+                await response.aread()
+                raise _problem(response)
+            async for text in response.aiter_text():
+                yield text
+
+    async def grants(self) -> GrantList:
+        """Standing grants, oldest first."""
+        return await self._get("/api/grants", GrantList)
+
+    async def give_grant(self, request: GrantRequest) -> GrantInfo:
+        """Give a grant without a card."""
+        return await self._post("/api/grants", GrantInfo, request)
+
+    async def revoke_grant(self, grant_id: str) -> None:
+        """Take a grant back."""
+        await self._send(self._http.build_request("DELETE", f"/api/grants/{_segment(grant_id)}"))
+
     async def events(self, run_id: str, *, after: int = 0) -> AsyncGenerator[RunEvent]:
         """Events of a run from number ``after + 1`` to its terminal one.
 
@@ -236,6 +300,11 @@ class ApiClient:
 
     def _unreachable(self) -> ApiUnreachable:
         return ApiUnreachable(f"The API at {self.base_url} does not answer; start it with `groundwork up`.")
+
+
+def _segment(value: str) -> str:
+    """An id as one segment of a path, whatever a person typed for it."""
+    return quote(value, safe="")
 
 
 def _problem(response: httpx.Response) -> ApiProblem:

@@ -347,8 +347,8 @@ class ExecutionLedger:
         if call.decided_by is None:
             return DecisionConflict(f"The call {call_id!r} is {call.state}; there is nothing to decide.")
         return DecisionConflict(
-            f"{call.decided_by} decided {call.decision!r} on {call_id!r} at {_clock_time(call.decided_at)}; "
-            "the first decision stands."
+            f"The call {call_id!r} was decided by {call.decided_by} ({call.decision}) at "
+            f"{_clock_time(call.decided_at)}; the first decision stands."
         )
 
     def _fresh_end(self) -> ColumnElement[datetime | None]:

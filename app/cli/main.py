@@ -15,10 +15,12 @@ from typing import Annotated
 import typer
 
 from app.cli import (
+    approvals,
     ask,
     doctor,
     documents,
     exits,
+    grants,
     ingest,
     memory,
     models,
@@ -77,6 +79,8 @@ def build() -> typer.Typer:
     root.command()(search.search)
     root.add_typer(documents.commands, name="documents")
     root.command()(status.status)
+    root.add_typer(approvals.commands, name="approvals")
+    root.add_typer(grants.commands, name="grants")
     root.add_typer(models.commands, name="models")
     root.add_typer(memory.commands, name="memory")
     root.command()(doctor.doctor)

@@ -116,7 +116,7 @@ async def test_the_first_decision_stands_and_the_second_is_told_whose_it_was(des
     assert (await desk.decide(call, "approve")).json()["decided_by"] == "local"
     second = await desk.decide(call, "reject")
     assert code(second) == (409, "approval_decided")
-    assert "local decided 'approve'" in second.json()["detail"]
+    assert "decided by local (approve)" in second.json()["detail"]
     assert (await desk.ledger.get("c1")).decision == "approve"
     assert desk.woken == ["run-1"]
 
