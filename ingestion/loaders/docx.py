@@ -8,7 +8,6 @@ test documents).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 
 from ingestion.errors import LoadFailed
@@ -26,6 +25,7 @@ from ingestion.loaders.docx_styles import (
 from ingestion.loaders.docx_text import read_paragraph
 from ingestion.loaders.grid import Cell, lay_out, render
 from ingestion.loaders.loader import Certainty, Loaded, Loader, LoadOptions, Sample
+from ingestion.loaders.margins import margin_lines
 from ingestion.loaders.normalise import collapse
 from ingestion.loaders.office_chart import read_chart
 from ingestion.loaders.office_embedded import embedded_files
@@ -45,12 +45,6 @@ _TRANSPARENT = frozenset(W + name for name in ("sdt", "sdtContent", "smartTag", 
 _NOTE_PARTS = {"footnote": "word/footnotes.xml", "endnote": "word/endnotes.xml", "comment": "word/comments.xml"}
 _BOUNDARY_NOTES = ("separator", "continuationSeparator", "continuationNotice")
 _MARGINS = {"header": "Header", "footer": "Footer"}
-_PAGE_NUMBER = re.compile(
-    r"[\W\d]*(?:page|seite|p|s|стр|página|pagina)?[\W\d]*(?:of|von|de|di|sur|из)?[\W\d]*", re.IGNORECASE
-)
-_DIGITS = re.compile(r"\d+")
-_RULE = re.compile(r"_{3,}")
-"""A line drawn with underscores."""
 _MAX_BOX_DEPTH = 8
 
 
@@ -106,14 +100,12 @@ class _Reader:
         return self._top_headings[0] if len(self._top_headings) == 1 else ""
 
     def read_margins(self) -> None:
-        """Add each header and footer once, also those alike but for a number, and not those that only number pages."""
+        """Add the headers and footers of all sections."""
         for kind, label in _MARGINS.items():
             roots = [self._package.xml(link.target) for link in self._links.values() if link.kind == kind]
-            texts = [collapse(_RULE.sub(" ", _text_of(root, []))) for root in roots if root is not None]
-            without_numbers = {_DIGITS.sub("", text): text for text in reversed(texts)}
-            for text in reversed(without_numbers.values()):
-                if not _PAGE_NUMBER.fullmatch(text):
-                    self.assembly.add("paragraph", f"{label}: {text}")
+            texts = [_text_of(root, []) for root in roots if root is not None]
+            for line in margin_lines(label, texts):
+                self.assembly.add("paragraph", line)
 
     def read(self, container: Element, depth: int = 0) -> None:
         """Add everything in a body, cell or box, in order; boxes within boxes only so deep."""

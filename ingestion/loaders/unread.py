@@ -36,8 +36,6 @@ def refuse_unread(sample: Sample) -> None:
     head = sample.head
     if sample.ending in _ENDINGS:
         raise _unsupported(_ENDINGS[sample.ending])
-    if head.startswith(b"{\\rtf"):
-        raise _unsupported("RTF")
     if head.isascii() and b"\0" not in head:
         return
     for magic, family in _MAGIC:

@@ -23,7 +23,7 @@ def zip_of(parts: Mapping[str, str | bytes]) -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in parts.items():
-            archive.writestr(name, content)
+            archive.writestr(name, content, zipfile.ZIP_STORED if name == "mimetype" else None)
     return buffer.getvalue()
 
 
