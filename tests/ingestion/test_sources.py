@@ -3,7 +3,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from ingestion.sources import Source, discover, identity_of
+import pytest
+
+from ingestion.ignoring import PatternRefused
+from ingestion.sources import Discovery, Source, discover, identity_of
 
 
 def names(folder: Path, *paths: str) -> list[str]:
@@ -75,3 +78,60 @@ def test_document_id_depends_on_source_and_collection(tmp_path: Path) -> None:
 
     assert identity_of(source, "one") == identity_of(source, "one")
     assert identity_of(source, "one").document_id != identity_of(source, "two").document_id
+
+
+def test_patterns_leave_files_and_folders_out(tmp_path: Path) -> None:
+    root = str(tree(tmp_path))
+
+    assert [source.name for source in discover([root], exclude=["*.txt", "/sub/deep/"])] == ["z.md"]
+    assert [source.name for source in discover([f"{root}/**/*.md"], exclude=["deep"])] == ["z.md"]
+    assert discover([f"{root}/*.md"], exclude=["z.md"]).sources == ()
+    assert [source.name for source in discover([f"{root}/z.md"], exclude=["*.md"])] == ["z.md"]
+
+
+def test_ignore_files_hold_below_their_folder_and_inner_ones_win(tmp_path: Path) -> None:
+    root = tree(tmp_path)
+    (root / ".groundworkignore").write_text("# drafts\n*.md\n!z.md\n", "utf-8")
+    (root / "sub" / ".groundworkignore").write_text("!/deep/b.md\na.txt\n", "utf-8")
+
+    assert names(root, str(root)) == ["sub/deep/b.md", "z.md"]
+
+
+def test_what_is_excluded_for_a_run_no_ignore_file_takes_in_again(tmp_path: Path) -> None:
+    root = tree(tmp_path)
+    (root / ".groundworkignore").write_text("!z.md\n", "utf-8")
+
+    assert "z.md" not in [source.name for source in discover([str(root)], exclude=["z.md"])]
+
+
+def test_pattern_that_cannot_be_understood_is_said_where_it_stands(tmp_path: Path) -> None:
+    root = tree(tmp_path)
+    (root / "sub" / ".groundworkignore").write_text("!\n", "utf-8")
+
+    discovery = discover([str(root)])
+
+    assert [source.name for source in discovery] == ["z.md"]
+    assert [(failure.source, failure.reason) for failure in discovery.failures] == [(f"{root}/sub", "unreadable")]
+    assert not discovery.may_prune(f"{root}/sub/a.txt")
+    with pytest.raises(PatternRefused):
+        discover([str(root)], exclude=["!"])
+
+
+def test_name_of_a_web_page_is_the_last_part_of_its_path() -> None:
+    def name(url: str, ending: str = "") -> str:
+        return Source(url, Path("x"), ending).name
+
+    assert name("https://docs.example/a/Pod%20limits.html?x=1#y") == "Pod limits.html"
+    assert name("https://docs.example/a/limits/", ".html") == "limits.html"
+    assert name("https://docs.example") == "docs.example"
+    assert name("s3://bucket/docs/a.md") == "a.md"
+
+
+def test_discoveries_are_joined_in_order(tmp_path: Path) -> None:
+    first = Discovery((Source("/b", tmp_path),), roots=("/b",))
+    second = Discovery((Source("/a", tmp_path),), roots=("/a",), unreadable=("/a/x",))
+
+    both = first.joined(second)
+
+    assert [source.source for source in both] == ["/a", "/b"]
+    assert [both.may_prune(source) for source in ("/b", "/a/y", "/a/x")] == [True, True, False]
