@@ -263,8 +263,8 @@ def _notes(root: Element | None) -> dict[str, str]:
 
 def _certainty(sample: Sample) -> Certainty:
     """A zip with Word's folder; an encrypted container, or a damaged zip, at the ending's word."""
-    if any(name.startswith("word/") for name in sample.zip_names):
-        return 3
+    if sample.zip_names:
+        return 3 if any(name.startswith("word/") for name in sample.zip_names) else 0
     return 2 if is_package(sample.data) or sample.data.startswith(OLE_MAGIC) else 0
 
 

@@ -47,6 +47,7 @@ def test_content_decides_before_the_ending(data: bytes, name: str, media_type: s
         (b"\xef\xbb\xbf\r\n", "a.txt", "empty"),
         (b"7z\xbc\xaf\x27\x1c\0\x04", "a.7z", "unsupported_type"),
         (b"7z\xbc\xaf\x27\x1c\0\x04", "a.txt", "unsupported_type"),
+        (b"PK\x05\x06" + b"\0" * 18, "a.zip", "empty"),
         (b"%PDF-1.7 cut", "a.txt", "corrupt"),
         (b"PK\x03\x04 cut", "a.docx", "corrupt"),
         (b"%PDF-1.7 cut", "a.pdf", "corrupt"),
