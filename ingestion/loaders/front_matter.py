@@ -38,10 +38,11 @@ def split_front_matter(source: str) -> FrontMatter:
         return FrontMatter({}, source[match.end() :])
     if not isinstance(parsed, Mapping):
         return FrontMatter({}, source)
-    return FrontMatter(_flat(cast("Mapping[object, object]", parsed)), source[match.end() :])
+    return FrontMatter(flat_metadata(cast("Mapping[object, object]", parsed)), source[match.end() :])
 
 
-def _flat(values: Mapping[object, object]) -> dict[str, MetadataValue]:
+def flat_metadata(values: Mapping[object, object]) -> dict[str, MetadataValue]:
+    """Plain values and lists of plain values of a mapping; dates as ISO 8601, all else is left out."""
     metadata: dict[str, MetadataValue] = {}
     for key, value in list(values.items())[:_MAX_ITEMS]:
         if isinstance(value, list):

@@ -14,6 +14,7 @@ from pathlib import PurePath
 
 from ingestion import loaders
 from ingestion.errors import LoadFailed
+from ingestion.loaders.language import with_language
 from ingestion.loaders.loader import Loaded, Loader, LoadOptions, Sample
 from ingestion.loaders.unread import refuse_unread
 
@@ -49,7 +50,9 @@ def load(data: bytes, *, name: str, options: LoadOptions | None = None) -> Loade
         if error.reason == "undecodable" and certainty < 2:
             raise _what_it_is_instead(sample, error) from error
         raise
-    return loaded if isinstance(loaded, Loaded) else Loaded(loaded)
+    if not isinstance(loaded, Loaded):
+        loaded = Loaded(loaded)
+    return loaded if loaded.document is None else Loaded(with_language(loaded.document), loaded.children)
 
 
 def surest(sample: Sample) -> tuple[Loader, int]:
