@@ -71,7 +71,7 @@ class Element(Protocol):
         ...
 
     def find(self, path: str) -> Element | None:
-        """The first child of a name."""
+        """The first child of a name; ``{*}`` stands for any namespace."""
         ...
 
     def findtext(self, path: str) -> str | None:
@@ -80,6 +80,10 @@ class Element(Protocol):
 
     def iter(self, tag: str) -> Iterator[Element]:
         """Descendants of a name, in document order, the element itself included."""
+        ...
+
+    def itertext(self) -> Iterator[str]:
+        """Texts and tails of all descendants, in document order."""
         ...
 
     def __iter__(self) -> Iterator[Element]: ...
