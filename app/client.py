@@ -51,6 +51,18 @@ from app.schema import (
     ThreadList,
 )
 from app.sse import parse_run_events
+from app.tool_schema import (
+    PromptFill,
+    PromptListing,
+    PromptText,
+    ResourceListing,
+    ResourceText,
+    ServerInfo,
+    ToolInfo,
+    ToolListing,
+    ToolReview,
+    ToolSwitch,
+)
 from ingestion.types import DocumentRecord
 from tools.facts import Fact
 
@@ -245,6 +257,40 @@ class ApiClient:
     async def revoke_grant(self, grant_id: str) -> None:
         """Take a grant back."""
         await self._send(self._http.build_request("DELETE", f"/api/grants/{_segment(grant_id)}"))
+
+    async def tools(self, *, server: str | None = None, wait: bool = False) -> ToolListing:
+        """MCP servers and their tools; with ``wait``, slow servers are waited for."""
+        query: dict[str, str | int | Sequence[str]] = {"wait": "true" if wait else "false"}
+        return await self._get("/api/tools", ToolListing, query | ({"server": server} if server else {}))
+
+    async def review_tool(self, request: ToolReview) -> ToolInfo:
+        """Let a tool's definition in, or not."""
+        return await self._post("/api/tools/reviews", ToolInfo, request)
+
+    async def switch_tool(self, request: ToolSwitch) -> ToolInfo:
+        """Switch a reviewed tool on or off."""
+        return await self._post("/api/tools/enabled", ToolInfo, request)
+
+    async def restart_server(self, server: str) -> ServerInfo:
+        """Connect to an MCP server anew."""
+        return await self._call("POST", f"/api/tools/servers/{_segment(server)}/restart", ServerInfo)
+
+    async def resources(self, server: str) -> ResourceListing:
+        """What an MCP server has to read."""
+        return await self._get(f"/api/tools/servers/{_segment(server)}/resources", ResourceListing)
+
+    async def read_resource(self, server: str, uri: str) -> ResourceText:
+        """One resource of an MCP server."""
+        return await self._get(f"/api/tools/servers/{_segment(server)}/resource", ResourceText, {"uri": uri})
+
+    async def prompts(self, server: str) -> PromptListing:
+        """Prompts of an MCP server."""
+        return await self._get(f"/api/tools/servers/{_segment(server)}/prompts", PromptListing)
+
+    async def fill_prompt(self, server: str, name: str, request: PromptFill) -> PromptText:
+        """A prompt with its blanks filled in."""
+        path = f"/api/tools/servers/{_segment(server)}/prompts/{_segment(name)}"
+        return await self._post(path, PromptText, request)
 
     async def events(self, run_id: str, *, after: int = 0) -> AsyncGenerator[RunEvent]:
         """Events of a run from number ``after + 1`` to its terminal one.

@@ -25,6 +25,7 @@ ProblemCode: TypeAlias = Literal[
     "job_unknown",
     "collection_unknown",
     "model_unknown",
+    "agent_unknown",
     "fact_unknown",
     "memory_full",
     "run_active",
@@ -34,6 +35,9 @@ ProblemCode: TypeAlias = Literal[
     "arguments_changed",
     "arguments_invalid",
     "tool_not_offered",
+    "tool_unknown",
+    "tool_server_unavailable",
+    "review_stale",
     "grant_refused",
     "grant_unknown",
     "user_unknown",
@@ -223,6 +227,12 @@ class RunRequest(_Body):
     temperature: float | None = Field(default=None, ge=0, le=2)
     max_tokens: int | None = Field(default=None, ge=1, le=8192)
     seed: int | None = None
+    agent: Annotated[str, StringConstraints(max_length=64)] = ""
+    """Agent that acts on it, of ``GET /api/agents``; empty for an answer from documents alone."""
+
+
+RunState: TypeAlias = Literal["running", "waiting", "answered", "abstained", "failed", "cancelled"]
+"""``waiting``: a person has to decide or settle calls of the run; it goes on then. The last four are ends."""
 
 
 class RunInfo(BaseModel):
@@ -231,11 +241,30 @@ class RunInfo(BaseModel):
     run_id: str
     thread_id: str
     question: str
-    state: Literal["running", "answered", "abstained", "failed", "cancelled"]
+    state: RunState
     created_at: str
     last_seq: int
     answer: Answer | None = None
     error: str | None = None
+    agent: str = ""
+    """Agent that acts on it; empty for an answer from documents alone."""
+
+
+class AgentInfo(BaseModel):
+    """An agent that runs can be given to."""
+
+    name: str
+    description: str
+    members: tuple[str, ...] = ()
+    """Agents that it hands work to."""
+    workflow: bool = False
+    """Goes through fixed steps."""
+
+
+class AgentList(BaseModel):
+    """The declared agents, by name."""
+
+    agents: list[AgentInfo]
 
 
 class ThreadInfo(BaseModel):

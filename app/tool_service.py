@@ -9,7 +9,19 @@ from typing import TYPE_CHECKING
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from app.settings import Settings
-from app.tool_schema import ServerInfo, ToolInfo, ToolListing
+from app.tool_schema import (
+    PromptInfo,
+    PromptLine,
+    PromptListing,
+    PromptText,
+    ResourceInfo,
+    ResourceListing,
+    ResourcePiece,
+    ResourceText,
+    ServerInfo,
+    ToolInfo,
+    ToolListing,
+)
 from tools.errors import ReviewStale, ServerUnknown
 from tools.registry import ToolRegistry
 from tools.reviews import ReviewStore, ToolKey
@@ -61,9 +73,13 @@ class ToolService:
         for builtin in self._builtins:
             if (builtin.spec.server, builtin.spec.name) == (server, tool):
                 return builtin
-        judged = await self._judged(wait_seconds=PATIENT_SECONDS, patient=True, only=server)
-        let_in = (entry for entry in judged if entry.state in ("offered", "unavailable"))
-        return next((entry.item.tool for entry in let_in if entry.key == (server, tool)), None)
+        wait = self._settings.tools.listing_seconds
+        for patient in (False, True):
+            judged = await self._judged(wait_seconds=PATIENT_SECONDS if patient else wait, patient=patient, only=server)
+            known = next((entry for entry in judged if entry.key == (server, tool)), None)
+            if known:
+                return known.item.tool if known.state in ("offered", "unavailable") else None
+        return None
 
     async def listing(self, *, server: str | None = None, patient: bool = False) -> ToolListing:
         """Servers and tools as they stand.
@@ -142,6 +158,35 @@ class ToolService:
         if pool is None:
             raise _no_server(name)
         return pool.server(name)
+
+    async def resources(self, server: str) -> ResourceListing:
+        """What a server has to read. Raises ``ServerUnknown`` and ``ServerUnavailable``."""
+        from tools.mcp.catalog import list_resources
+
+        found = await list_resources((await self.server(server)).usable())
+        return ResourceListing(server=server, resources=[ResourceInfo(**item.model_dump()) for item in found])
+
+    async def read_resource(self, server: str, uri: str) -> ResourceText:
+        """One resource, untrusted text. Raises ``ServerUnknown`` and ``ServerUnavailable``."""
+        from tools.mcp.catalog import read_resource
+
+        pieces = await read_resource((await self.server(server)).usable(), uri)
+        return ResourceText(server=server, pieces=[ResourcePiece(**piece.model_dump()) for piece in pieces])
+
+    async def prompts(self, server: str) -> PromptListing:
+        """A server's prompts. Raises ``ServerUnknown`` and ``ServerUnavailable``."""
+        from tools.mcp.catalog import list_prompts
+
+        found = await list_prompts((await self.server(server)).usable())
+        return PromptListing(server=server, prompts=[PromptInfo(**item.model_dump()) for item in found])
+
+    async def prompt(self, server: str, name: str, arguments: Mapping[str, str]) -> PromptText:
+        """A prompt with its blanks filled in, untrusted text. Raises ``ServerUnknown`` and ``ServerUnavailable``."""
+        from tools.mcp.catalog import get_prompt
+
+        messages = await get_prompt((await self.server(server)).usable(), name, arguments)
+        lines = [PromptLine(role=message.role, text=message.text) for message in messages]
+        return PromptText(server=server, name=name, messages=lines)
 
     async def close(self) -> None:
         """End every server that was started."""

@@ -78,6 +78,12 @@ class Server:
         self._reason = ""
         self._doubtful = False
 
+    def usable(self) -> McpConnection:
+        """The connection; raises ``ServerUnavailable`` for a server that is switched off."""
+        if self.config.disabled:
+            raise ServerUnavailable(f"MCP server {self.name!r} is not used: {DISABLED}.")
+        return self.connection
+
     def remembered(self) -> Listing:
         """Its tools as they were listed last; asks nothing."""
         if self.config.disabled:

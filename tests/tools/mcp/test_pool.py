@@ -67,10 +67,11 @@ async def test_a_hanging_server_is_waited_for_once(pool: ServerPool, path: Path)
 
 
 async def test_tools_of_a_server_that_went_down_are_remembered(pool: ServerPool, path: Path) -> None:
-    program = path.parent / "copy.py"
+    program = path.parent / "notes_program.py"
     program.write_bytes(NOTES_SERVER.read_bytes())
     write(path, good={"command": sys.executable, "args": [str(program), str(path.parent / "notes.txt")]})
     first = (await pool.listings(wait_seconds=20))["good"]
+    assert first.current
     good = pool.server("good")
     # What runs is ended like a crash, and it cannot start again: its program is gone.
     await good.connection.close()
