@@ -7,6 +7,27 @@ from pydantic import BaseModel, ConfigDict, Field
 from ingestion.loaders.loader import LoadOptions, OcrMode
 
 
+class RemoteSettings(BaseModel):
+    """What lies outside this machine: web pages, sitemaps, buckets."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    allow_private_addresses: bool = False
+    """Whether URLs may lead to private, loopback and link-local addresses: for intranets, not for public services."""
+    timeout_seconds: float = Field(default=30.0, gt=0)
+    """Time for one page, redirects and body included."""
+    max_redirects: int = Field(default=5, ge=0)
+    """Redirects of one page that are followed; each address is checked."""
+    max_files: int = Field(default=10_000, ge=1)
+    """Most pages of one sitemap, and most objects of one bucket."""
+    max_total_bytes: int = Field(default=8 * 1024 * 1024 * 1024, gt=0)
+    """Most bytes of all pages and objects of one ingest; they lie on the disk of the home until it has ended."""
+    other_hosts: bool = False
+    """Whether a sitemap may name pages of hosts other than its own."""
+    s3_endpoint_url: str = ""
+    """Address of an S3-compatible service; empty for AWS. Access keys come from the environment, as for AWS's tools."""
+
+
 class IngestionSettings(BaseModel):
     """How files become chunks."""
 
@@ -16,6 +37,10 @@ class IngestionSettings(BaseModel):
     """Most tokens of the embedding model in one chunk, prefix not counted."""
     overlap_tokens: int = Field(default=0, ge=0)
     """Tokens repeated from the end of the chunk before; whole sentences only."""
+    exclude: tuple[str, ...] = ()
+    """Patterns in the form of ``.gitignore`` of files that are left out of folders, sitemaps and buckets."""
+    remote: RemoteSettings = RemoteSettings()
+    """Web pages, sitemaps and buckets."""
     max_file_bytes: int = Field(default=100 * 1024 * 1024, gt=0)
     """Larger files are refused with reason ``too_large``."""
     workers: int = Field(default=1, ge=1)

@@ -25,6 +25,8 @@ FailureReason: TypeAlias = Literal[
     "out_of_memory",
     "not_found",
     "unreadable",
+    "address_refused",
+    "fetch_failed",
     "embedding_failed",
     "store_failed",
     "internal_error",

@@ -64,8 +64,10 @@ class Fetched:
 class FetchFailed(Exception):
     """A URL was not fetched; the message is one sentence for a person."""
 
-    def __init__(self, reason: FetchReason, detail: str) -> None:
+    def __init__(self, reason: FetchReason, detail: str, *, status: int = 0) -> None:
+        """``status`` is the server's answer; 0 where it gave none."""
         super().__init__(detail)
+        self.status = status
         self.reason: FetchReason = reason
         self.detail = detail
 
@@ -108,9 +110,11 @@ async def _follow(client: httpx.AsyncClient, url: str, limits: FetchLimits) -> F
 
 async def _take(response: httpx.Response, url: str, limits: FetchLimits) -> Fetched:
     if response.status_code in _GONE:
-        raise FetchFailed("not_found", f"The server says that it has no such page ({response.status_code}).")
+        detail = f"The server says that it has no such page ({response.status_code})."
+        raise FetchFailed("not_found", detail, status=response.status_code)
     if not response.is_success:
-        raise FetchFailed("fetch_failed", f"The server answers with status {response.status_code}.")
+        detail = f"The server answers with status {response.status_code}."
+        raise FetchFailed("fetch_failed", detail, status=response.status_code)
     media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
     if limits.media_types and not media_type.startswith(limits.media_types):
         raise FetchFailed(

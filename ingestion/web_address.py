@@ -8,8 +8,11 @@ ask its own network: so each name is resolved here, once a hop, and every answer
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
+import ssl
 from collections.abc import Awaitable, Callable, Sequence
+from functools import cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from typing import TypeAlias
 
@@ -85,7 +88,7 @@ class CheckedTransport(httpx.AsyncBaseTransport):
         self._resolver = resolver
         # Connections are not kept: they belong to an address here, and two names may share one.
         self._inner = httpx.AsyncHTTPTransport(
-            verify=httpx.create_ssl_context(trust_env=True),  # SSL_CERT_FILE adds an authority of one's own
+            verify=_authorities(os.environ.get("SSL_CERT_FILE", "")),
             trust_env=False,
             limits=httpx.Limits(max_keepalive_connections=0),
         )
@@ -126,3 +129,12 @@ class CheckedTransport(httpx.AsyncBaseTransport):
                 f"{host!r} leads to an address that is not public; such are fetched only where the settings allow it."
             )
         return addresses
+
+
+@cache
+def _authorities(_file: str) -> ssl.SSLContext:
+    """Who may sign certificates: the file that ``SSL_CERT_FILE`` names, or those that come with the HTTP library.
+
+    Reading them takes some 30 ms, so it is done once for each file.
+    """
+    return httpx.create_ssl_context(trust_env=True)
