@@ -1,62 +1,23 @@
-"""The ledger: which documents are in, why others are not, and which chunks the store must hold."""
+"""The ledger: which documents are in, why others are not, how far each came, and which chunks the store must hold."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
+from ingestion import ledger_rows as rows
 from ingestion.errors import LedgerUnavailable
-from ingestion.tables import document_chunks, document_texts, documents
-from ingestion.types import DocumentIdentity, DocumentRecord, FailureReason, ParsedDocument
+from ingestion.records import Content, IndexedDocument, KnownDocument, StageFailure, StageTime, now, timestamp
+from ingestion.tables import collections, document_chunks, document_stages, document_texts, documents, hidden_versions
+from ingestion.types import DocumentIdentity, DocumentRecord, DocumentStatus, ParsedDocument, StageRecord
 
-_BATCH = 500
-"""Values in one ``IN`` list or insert; SQLite's own limit is far above."""
-
-
-@dataclass(frozen=True, slots=True)
-class Content:
-    """What was read of a source, and how it is to be indexed.
-
-    Attributes:
-        sha256: Hash of the bytes, hex.
-        size_bytes: Number of bytes.
-        fingerprint: The embedder's fingerprint.
-        recipe: Name of the settings that shape the chunks.
-    """
-
-    sha256: str
-    size_bytes: int
-    fingerprint: str
-    recipe: str
-
-
-@dataclass(frozen=True, slots=True)
-class KnownDocument:
-    """What the ledger knows of a document before an ingest."""
-
-    identity: DocumentIdentity
-    status: Literal["ready", "failed", "processing"]
-    content: Content
-    chunks: int
-    pages: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class IndexedDocument:
-    """A document whose chunks are all in the store."""
-
-    identity: DocumentIdentity
-    content: Content
-    parsed: ParsedDocument
-    chunk_ids: Sequence[str]
+_STAGE_ORDER = ("found", "parsed", "chunked", "embedded", "written", "verified")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,19 +27,31 @@ class CollectionSize:
     name: str
     documents: int
     chunks: int
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StartedDocument:
+    """A document that is about to be written."""
+
+    identity: DocumentIdentity
+    content: Content
+    times: Sequence[StageTime] = ()
 
 
 class Ledger:
     """Reads and writes the tables of documents; every method is one transaction.
 
-    Every method raises ``LedgerUnavailable`` when the database cannot be read or written.
+    ``owner`` names the home whose process writes: what a killed process left half done is told from what another
+    process on the same database is doing. Every method raises ``LedgerUnavailable`` when the database cannot be used.
     """
 
-    def __init__(self, engine: AsyncEngine) -> None:
+    def __init__(self, engine: AsyncEngine, *, owner: str = "") -> None:
         self._engine = engine
+        self._owner = owner
 
     async def documents(
-        self, *, collection: str | None = None, status: Literal["ready", "failed", "processing"] | None = None
+        self, *, collection: str | None = None, status: DocumentStatus | None = None
     ) -> list[DocumentRecord]:
         """Documents by collection and source, failed ones too."""
         query = sa.select(documents).order_by(documents.c.collection, documents.c.source)
@@ -87,14 +60,14 @@ class Ledger:
         if status is not None:
             query = query.where(documents.c.status == status)
         async with self._transaction() as connection:
-            return [_record(row) for row in (await connection.execute(query)).mappings()]
+            return [rows.to_record(row) for row in (await connection.execute(query)).mappings()]
 
     async def document(self, document_id: str) -> DocumentRecord | None:
         """One document; None without one of that id."""
         query = sa.select(documents).where(documents.c.document_id == document_id)
         async with self._transaction() as connection:
             row = (await connection.execute(query)).mappings().one_or_none()
-        return _record(row) if row is not None else None
+        return rows.to_record(row) if row is not None else None
 
     async def text(self, document_id: str) -> str | None:
         """The stored text of a document, which all offsets count in; None without one."""
@@ -102,70 +75,146 @@ class Ledger:
         async with self._transaction() as connection:
             return (await connection.execute(query)).scalar_one_or_none()
 
-    async def collections(self) -> list[CollectionSize]:
-        """Collections that any document is in, by name; one whose documents all failed holds 0."""
-        query = (
-            sa.select(
-                documents.c.collection,
-                sa.func.sum(sa.case((documents.c.status == "ready", 1), else_=0)),
-                sa.func.sum(documents.c.chunks),
-            )
-            .group_by(documents.c.collection)
-            .order_by(documents.c.collection)
+    async def parsed(self, document_id: str) -> ParsedDocument | None:
+        """A document as its loader made it, from the stored text and structure; None without one."""
+        query = sa.select(documents, document_texts.c.text, document_texts.c.blocks).join(
+            document_texts, document_texts.c.document_id == documents.c.document_id
         )
         async with self._transaction() as connection:
-            rows = (await connection.execute(query)).all()
-        return [CollectionSize(name, int(ready), int(chunks)) for name, ready, chunks in rows]
+            found = await connection.execute(query.where(documents.c.document_id == document_id))
+            row = found.mappings().one_or_none()
+        return rows.to_parsed(row) if row is not None else None
 
-    async def known(self, collection: str) -> dict[str, KnownDocument]:
-        """What is known of a collection's documents, by document id."""
-        query = sa.select(documents).where(documents.c.collection == collection)
+    async def stages(self, document_id: str) -> list[StageRecord]:
+        """The stages that a document's latest attempt came to, in their order."""
+        query = sa.select(document_stages).where(document_stages.c.document_id == document_id)
         async with self._transaction() as connection:
-            rows = (await connection.execute(query)).mappings().all()
-        return {row["document_id"]: _known(row) for row in rows}
+            found = [StageRecord.model_validate(dict(row)) for row in (await connection.execute(query)).mappings()]
+        return sorted(found, key=lambda record: _STAGE_ORDER.index(record.stage))
+
+    async def known(self, collection: str | None = None) -> dict[str, KnownDocument]:
+        """What is known of a collection's documents, by document id; None takes all collections."""
+        query = sa.select(documents)
+        if collection is not None:
+            query = query.where(documents.c.collection == collection)
+        async with self._transaction() as connection:
+            return {row["document_id"]: rows.to_known(row) for row in (await connection.execute(query)).mappings()}
 
     async def chunk_ids(self, *, collection: str | None = None) -> dict[str, str]:
         """Ids of all chunks that the store must hold, each with its document's id."""
         query = sa.select(document_chunks.c.chunk_id, document_chunks.c.document_id)
-        if collection is not None:
-            query = query.join(documents, documents.c.document_id == document_chunks.c.document_id)
-            query = query.where(documents.c.collection == collection)
+        async with self._transaction() as connection:
+            return {row[0]: row[1] for row in (await connection.execute(_within(query, collection))).all()}
+
+    async def chunk_count(self, *, collection: str | None = None) -> int:
+        """Number of chunks that the store must hold."""
+        query = sa.select(sa.func.count()).select_from(document_chunks)
+        async with self._transaction() as connection:
+            return int((await connection.execute(_within(query, collection))).scalar_one())
+
+    async def hidden(self, *, own: bool = False) -> dict[str, str]:
+        """Versions that readers must not see, each with its document's id; ``own``: of this owner alone."""
+        query = sa.select(hidden_versions.c.version, hidden_versions.c.document_id)
+        if own:
+            query = query.where(hidden_versions.c.owner == self._owner)
         async with self._transaction() as connection:
             return {row[0]: row[1] for row in (await connection.execute(query)).all()}
 
-    async def begin(self, started: Sequence[tuple[DocumentIdentity, Content]]) -> None:
-        """Mark documents as ``processing`` before their first write to the store; what was in stays recorded."""
+    async def descendants(self, document_ids: Sequence[str]) -> list[str]:
+        """Ids of the documents inside these, at any depth."""
+        found: list[str] = []
         async with self._transaction() as connection:
-            for identity, content in started:
-                values = {"status": "processing", "reason": None, "detail": "", **_content_values(content)}
-                await _put(connection, identity, values)
+            level = list(document_ids)
+            while level:
+                below: list[str] = []
+                for part in rows.batches(level):
+                    query = sa.select(documents.c.document_id).where(documents.c.parent_id.in_(part))
+                    below += (await connection.execute(query)).scalars().all()
+                found += below
+                level = below
+        return found
 
-    async def complete(self, indexed: Sequence[IndexedDocument]) -> None:
-        """Record documents as ``ready``, with text and chunk ids in place of those before."""
+    async def versions(self, document_ids: Sequence[str]) -> list[str]:
+        """The versions of these documents that readers see."""
         async with self._transaction() as connection:
-            await _forget(connection, [document.identity.document_id for document in indexed])
-            for document in indexed:
-                await _put(connection, document.identity, _ready_values(document))
-            texts = [
-                {"document_id": document.identity.document_id, "text": document.parsed.text} for document in indexed
-            ]
-            chunks = [
-                {"chunk_id": chunk_id, "document_id": document.identity.document_id, "position": position}
-                for document in indexed
-                for position, chunk_id in enumerate(document.chunk_ids)
-            ]
-            if texts:
-                await connection.execute(sa.insert(document_texts), texts)
-            for start in range(0, len(chunks), _BATCH):
-                await connection.execute(sa.insert(document_chunks), chunks[start : start + _BATCH])
+            found = await rows.before(connection, document_ids)
+        return [entry.version for entry in found.values() if entry.version]
+
+    async def begin(self, started: Sequence[StartedDocument]) -> dict[str, str]:
+        """Mark documents as ``processing`` before their first write to the store; what was in stays recorded.
+
+        Returns:
+            New versions, each with its document's id: not to be seen before they are whole, and recorded as hidden.
+        """
+        ids = [document.identity.document_id for document in started]
+        async with self._transaction() as connection:
+            earlier = await rows.before(connection, ids)
+            attempts = {key: earlier[key].attempt + 1 if key in earlier else 1 for key in ids}
+            marks = {"status": "processing", "reason": None, "detail": ""}
+            for is_known in (True, False):
+                part = [document for document in started if (document.identity.document_id in earlier) is is_known]
+                await rows.put_documents(
+                    connection,
+                    [
+                        (
+                            document.identity,
+                            # What was indexed stays said of a document until the next version takes its place.
+                            {**marks, "attempt": attempts[document.identity.document_id]}
+                            | ({} if is_known else rows.content_values(document.content)),
+                        )
+                        for document in part
+                    ],
+                )
+            for part_ids in rows.batches(ids):
+                await connection.execute(sa.delete(document_stages).where(document_stages.c.document_id.in_(part_ids)))
+            await rows.put_stages(connection, _stages(started, attempts))
+            versions = {
+                version: document.identity.document_id
+                for document in started
+                if (version := document.content.version(document.identity.document_id))
+                != (earlier[document.identity.document_id].version if document.identity.document_id in earlier else "")
+            }
+            await rows.hide(connection, versions, owner=self._owner)
+        return versions
+
+    async def complete(self, indexed: Sequence[IndexedDocument]) -> dict[str, str]:
+        """Record documents as ``ready`` in place of what was before.
+
+        Returns:
+            Versions that are no longer to be seen, each with its document's id. They stay recorded as hidden until
+            ``shown`` is told that the store has none of their chunks any more.
+        """
+        ids = [document.identity.document_id for document in indexed]
+        gone = [document_id for document in indexed for document_id in document.gone]
+        async with self._transaction() as connection:
+            await rows.forget_content(connection, ids)
+            earlier = await rows.put_documents(
+                connection, [(document.identity, rows.ready_values(document)) for document in indexed]
+            )
+            attempts = {key: earlier[key].attempt if key in earlier else 1 for key in ids}
+            await rows.put_contents(connection, indexed)
+            await rows.put_stages(connection, _stages(indexed, attempts))
+            new = [document.content.version(document.identity.document_id) for document in indexed]
+            earlier |= await rows.before(connection, gone)
+            retired = {entry.version: key for key, entry in earlier.items() if entry.version}
+            retired = {version: key for version, key in retired.items() if version not in new}
+            await rows.forget_documents(connection, gone)
+            await rows.show(connection, new)
+            await rows.hide(connection, retired, owner=self._owner)
+        return retired
+
+    async def shown(self, versions: Sequence[str]) -> None:
+        """Nothing of these versions is in the store any more, or all of it may be seen."""
+        async with self._transaction() as connection:
+            await rows.show(connection, versions)
 
     async def fail(
         self,
         identity: DocumentIdentity,
         content: Content,
+        failure: StageFailure,
         *,
-        reason: FailureReason,
-        detail: str,
+        times: Sequence[StageTime] = (),
         keep_indexed: bool = False,
     ) -> None:
         """Record why a document is not in.
@@ -173,24 +222,65 @@ class Ledger:
         Args:
             identity: The document.
             content: What was read of it.
-            reason: Of the closed set.
-            detail: One sentence for a person.
+            failure: What went wrong.
+            times: Stages that it came through before.
             keep_indexed: Whether the version before is still in the store, and stays recorded.
         """
-        values: dict[str, Any] = {"status": "failed", "reason": reason, "detail": detail, **_content_values(content)}
         async with self._transaction() as connection:
+            values: dict[str, Any] = {"status": "failed", "reason": failure.reason, "detail": failure.detail}
             if not keep_indexed:
-                values |= {"chunks": 0, "pages": None}
-                await _forget(connection, [identity.document_id])
-            await _put(connection, identity, values)
+                values |= {"chunks": 0, "children": 0, "pages": None, "version": ""}
+                await rows.forget_content(connection, [identity.document_id])
+            earlier = await rows.before(connection, [identity.document_id])
+            last = earlier.get(identity.document_id)
+            attempt = 1 if last is None else last.attempt + (last.status != "processing")
+            values |= {"attempt": attempt, **rows.content_values(content)}
+            await rows.put_documents(connection, [(identity, values)])
+            own = document_stages.c.document_id == identity.document_id
+            await connection.execute(sa.delete(document_stages).where(own))
+            done = [rows.stage_values(identity.document_id, time, content, attempt) for time in times]
+            failed = rows.failed_stage_values(identity.document_id, failure, content, attempt)
+            await rows.put_stages(connection, [*done, failed])
 
     async def remove(self, document_ids: Sequence[str]) -> None:
-        """Forget documents with text and chunk ids; unknown ids are ignored."""
+        """Forget documents with all that is recorded of them; unknown ids are ignored."""
         async with self._transaction() as connection:
-            await _forget(connection, document_ids)
-            for start in range(0, len(document_ids), _BATCH):
-                part = list(document_ids[start : start + _BATCH])
-                await connection.execute(sa.delete(documents).where(documents.c.document_id.in_(part)))
+            await rows.forget_documents(connection, document_ids)
+
+    async def collections(self) -> list[CollectionSize]:
+        """Collections that were created or hold any document, by name; one whose documents all failed holds 0."""
+        query = sa.select(
+            documents.c.collection,
+            sa.func.sum(sa.case((documents.c.status == "ready", 1), else_=0)),
+            sa.func.sum(documents.c.chunks),
+        ).group_by(documents.c.collection)
+        async with self._transaction() as connection:
+            created = {row.name: row.description for row in (await connection.execute(sa.select(collections))).all()}
+            sizes = {row[0]: (int(row[1]), int(row[2])) for row in (await connection.execute(query)).all()}
+        return [
+            CollectionSize(name, *sizes.get(name, (0, 0)), created.get(name, "")) for name in sorted({*sizes, *created})
+        ]
+
+    async def create_collection(self, name: str, *, description: str = "") -> bool:
+        """Create or describe a collection; whether it was new to this table."""
+        try:
+            async with self._transaction() as connection:
+                row = {"name": name, "description": description, "created_at": timestamp(now())}
+                await connection.execute(sa.insert(collections).values(**row))
+        except LedgerUnavailable as error:
+            if not isinstance(error.__cause__, IntegrityError):
+                raise
+        else:
+            return True
+        async with self._transaction() as connection:
+            same = collections.c.name == name
+            await connection.execute(sa.update(collections).where(same).values(description=description))
+        return False
+
+    async def remove_collection(self, name: str) -> None:
+        """Forget the description of a collection; its documents are another matter."""
+        async with self._transaction() as connection:
+            await connection.execute(sa.delete(collections).where(collections.c.name == name))
 
     @asynccontextmanager
     async def _transaction(self) -> AsyncGenerator[AsyncConnection]:
@@ -198,69 +288,22 @@ class Ledger:
             async with self._engine.begin() as connection:
                 yield connection
         except SQLAlchemyError as error:
-            raise LedgerUnavailable(_sentence(error)) from error
+            raise LedgerUnavailable(rows.sentence(error)) from error
 
 
-async def _put(connection: AsyncConnection, identity: DocumentIdentity, values: Mapping[str, Any]) -> None:
-    now = datetime.now(UTC).isoformat(timespec="milliseconds")
-    key = documents.c.document_id == identity.document_id
-    changed = await connection.execute(sa.update(documents).where(key).values(**values, updated_at=now))
-    if changed.rowcount == 0:
-        row = {
-            "document_id": identity.document_id,
-            "collection": identity.collection,
-            "source": identity.source,
-            "created_at": now,
-            "updated_at": now,
-            **values,
-        }
-        await connection.execute(sa.insert(documents).values(**row))
+def _within(query: sa.Select[*tuple[Any, ...]], collection: str | None) -> sa.Select[*tuple[Any, ...]]:
+    """The query over chunks, of one collection alone."""
+    if collection is None:
+        return query
+    joined = query.join(documents, documents.c.document_id == document_chunks.c.document_id)
+    return joined.where(documents.c.collection == collection)
 
 
-async def _forget(connection: AsyncConnection, document_ids: Sequence[str]) -> None:
-    for start in range(0, len(document_ids), _BATCH):
-        part = list(document_ids[start : start + _BATCH])
-        for table in (document_chunks, document_texts):
-            await connection.execute(sa.delete(table).where(table.c.document_id.in_(part)))
-
-
-def _content_values(content: Content) -> dict[str, Any]:
-    return {
-        "content_sha256": content.sha256,
-        "size_bytes": content.size_bytes,
-        "embedding_fingerprint": content.fingerprint,
-        "recipe": content.recipe,
-    }
-
-
-def _ready_values(document: IndexedDocument) -> dict[str, Any]:
-    parsed = document.parsed
-    return {
-        "status": "ready",
-        "reason": None,
-        "detail": "",
-        "title": parsed.title,
-        "chunks": len(document.chunk_ids),
-        "pages": parsed.page_count,
-        "media_type": parsed.media_type,
-        "metadata": json.dumps(dict(parsed.metadata), ensure_ascii=False),
-        **_content_values(document.content),
-    }
-
-
-def _record(row: sa.RowMapping) -> DocumentRecord:
-    values = {name: row[name] for name in DocumentRecord.model_fields if name != "metadata"}
-    return DocumentRecord.model_validate({**values, "metadata": json.loads(row["metadata"])})
-
-
-def _known(row: sa.RowMapping) -> KnownDocument:
-    content = Content(row["content_sha256"], row["size_bytes"], row["embedding_fingerprint"], row["recipe"])
-    identity = DocumentIdentity(row["document_id"], row["collection"], row["source"])
-    return KnownDocument(identity, row["status"], content, row["chunks"], row["pages"])
-
-
-def _sentence(error: SQLAlchemyError) -> str:
-    cause = str(getattr(error, "orig", None) or error).splitlines()[0]
-    if "full" in cause:
-        return "The disk is full; free some space and run the command again, which goes on from there."
-    return f"The database of documents cannot be used ({cause}); check the disk and the database settings."
+def _stages(found: Sequence[StartedDocument | IndexedDocument], attempts: dict[str, int]) -> list[dict[str, Any]]:
+    return [
+        rows.stage_values(
+            document.identity.document_id, time, document.content, attempts[document.identity.document_id]
+        )
+        for document in found
+        for time in document.times
+    ]

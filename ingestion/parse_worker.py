@@ -1,6 +1,6 @@
 """Child process that parses files: one task at a time, under a memory limit, until its parent ends.
 
-Started as ``python -m ingestion.parse_worker FD PARENT MEMORY`` by ``ingestion/workers.py``. Loads the loaders and no
+Started by ``ingestion/workers.py``, which gives it a connection, its process id and a limit in bytes. Loads the loaders and no
 model. What a parsing library does to this process, it does to this process alone.
 """
 
@@ -19,7 +19,7 @@ from pathlib import Path
 
 from ingestion.errors import LoadFailed
 from ingestion.loaders.loader import ChildFile, LoadOptions
-from ingestion.loaders.select import load
+from ingestion.loaders.select import all_loaders, load
 from ingestion.reading import read_file
 from ingestion.types import FailureReason, ParsedDocument
 
@@ -102,6 +102,10 @@ def parse(task: ParseTask) -> ParseResult:
 OUT_OF_MEMORY = "Parsing needs more memory than ingestion.parse_memory_bytes allows; raise it or split the file."
 
 
+READY = "ready"
+"""First message of a child: its time is counted from here."""
+
+
 def main() -> None:
     """Answer tasks until the parent closes the connection or ends."""
     descriptor, parent, memory_bytes = (int(argument) for argument in sys.argv[1:])
@@ -113,7 +117,9 @@ def main() -> None:
     sys.setrecursionlimit(10_000)
     resource.setrlimit(resource.RLIMIT_DATA, (memory_bytes, memory_bytes))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    all_loaders()
     with Connection(descriptor) as connection:
+        connection.send(READY)
         while True:
             try:
                 task: ParseTask = connection.recv()
@@ -142,7 +148,3 @@ def _spill(children: tuple[ChildFile, ...], folder: Path) -> tuple[SpilledFile, 
         path.write_bytes(child.data)
         spilled.append(SpilledFile(child.name, path))
     return tuple(spilled)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,42 +1,48 @@
 """Sources into ledger and store: read, compare, parse, split, embed, write; a group of files at a time.
 
-Killed at any moment, the next ingest finishes the work: a document is ``processing`` in the ledger from before its
-first write to the store until after the last, and only ``ready`` ones count as unchanged.
+Three groups are on their way at once: one is parsed and split, one embedded, one written. Killed at any moment, the
+next ingest finishes the work: a document is ``processing`` in the ledger from before its first write to the store until
+it is whole, counted and shown, and only ``ready`` ones count as unchanged.
 """
 
 from __future__ import annotations
 
 import asyncio
+import tempfile
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import get_args
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
 
-from ingestion.ledger import Content, KnownDocument, Ledger
+from ingestion.history import History
+from ingestion.ledger import Ledger
 from ingestion.preparing import (
     DocumentEncoder,
     FailedDocument,
     Preparation,
     PreparedDocument,
     Preparer,
-    UnchangedDocument,
+    is_sidecar,
 )
-from ingestion.reconciling import LedgerStatus, documents_with_lost_chunks, reconcile
+from ingestion.reconciling import LedgerStatus, difference, reconcile
+from ingestion.records import KnownDocument
+from ingestion.repair import repair
+from ingestion.run import IngestRun, OnProgress, deleted, failed_again, make_report
 from ingestion.settings import IngestionSettings
-from ingestion.sources import Discovery, Source, identity_of
-from ingestion.types import FileOutcome, FileStatus, IngestProgress, IngestReport
-from ingestion.writing import Writer
+from ingestion.sources import Discovery, Source
+from ingestion.types import IngestReport
+from ingestion.workers import ParsePool
+from ingestion.writing import EmbeddedGroup, Writer
 from retrieval.embedders.protocol import Embedder
 from retrieval.errors import StoreUnavailable
 from retrieval.store.protocol import VectorStore
 
-_GROUP_CHUNKS = 192
+_GROUP_CHUNKS = 256
 _GROUP_FILES = 64
 _GROUP_BYTES = 32 * 1024 * 1024
 """A group is large enough for batches of like length, and small enough that progress is seen every few seconds."""
-
-OnProgress = Callable[[IngestProgress], None]
+OPTIMIZE_CHUNKS = 20_000
+"""An ingest of so many new chunks is followed by building the store's indexes in the background."""
 
 
 class Ingester:
@@ -50,13 +56,27 @@ class Ingester:
         embedder: Embedder,
         lexical: DocumentEncoder,
         settings: IngestionSettings,
+        pool: ParsePool | None = None,
     ) -> None:
+        """Take the parts.
+
+        Args:
+            ledger: What is known.
+            store: Where chunks go.
+            embedder: Makes dense vectors and counts tokens.
+            lexical: Makes term weights.
+            settings: How files become chunks.
+            pool: Processes that parse, not closed; None starts some of the settings' own for each ingest.
+        """
+        self._pool = pool
         self._ledger = ledger
         self._store = store
         self._embedder = embedder
-        self._preparer = Preparer(embedder, lexical, settings)
+        self._lexical = lexical
+        self._settings = settings
         self._writer = Writer(ledger, store, embedder)
         self._writing = asyncio.Lock()
+        self._optimizing: asyncio.Task[None] | None = None
 
     async def ingest(
         self,
@@ -66,6 +86,7 @@ class Ingester:
         prune: bool = False,
         dry_run: bool = False,
         on_progress: OnProgress | None = None,
+        settings: IngestionSettings | None = None,
     ) -> IngestReport:
         """Bring the sources in; one source's failure is its own outcome and never ends the run.
 
@@ -75,6 +96,7 @@ class Ingester:
             prune: Remove documents of this collection that are gone from under the discovery's roots.
             dry_run: Report what would happen; read and parse, but write nothing.
             on_progress: Called on the event loop when a file is done.
+            settings: Settings of this run alone; None takes the ingester's.
 
         Raises:
             LedgerUnavailable: The database cannot be read or written; what was written before stays in.
@@ -82,176 +104,182 @@ class Ingester:
         """
         started = time.monotonic()
         discovery = sources if isinstance(sources, Discovery) else Discovery(tuple(sources))
-        known = await self._ledger.known(collection)
-        lost = await documents_with_lost_chunks(self._ledger, self._store, collection=collection)
-        run = _Run(collection, known, lost, dry_run, len(discovery), on_progress)
-        await self._bring_in(_unique(discovery), run)
+        unique = await asyncio.to_thread(_unique, discovery)
+        run = await self._begin(unique, collection=collection, dry_run=dry_run, on_progress=on_progress)
+        preparer = Preparer(self._embedder, self._lexical, settings or self._settings)
+        await self._bring_in(unique, run, preparer)
         await self._leave_out(discovery, run, prune=prune)
+        if run.chunks_done >= OPTIMIZE_CHUNKS and not dry_run:
+            self._optimizing = asyncio.create_task(self._optimize(), name="optimize-store")
         return run.report(time.monotonic() - started)
 
     async def delete(self, document_id: str) -> int:
-        """Delete a document with its chunks; returns the chunks left in the store, counted, which is 0.
+        """Delete a document with its chunks and the files inside; returns the chunks left in the store, counted: 0.
 
         Raises:
             StoreUnavailable: Nothing was deleted.
         """
         async with self._writing:
-            return await self._writer.delete(document_id)
+            inside = await self._ledger.descendants([document_id])
+            return await self._writer.delete([document_id, *inside])
+
+    async def delete_collection(self, name: str) -> int:
+        """Delete a collection with all documents; returns the chunks left in the store, counted, which is 0.
+
+        Raises:
+            StoreUnavailable: Some documents are still there.
+        """
+        async with self._writing:
+            left = await self._writer.delete(list(await self._ledger.known(name)))
+            if left == 0:
+                await self._ledger.remove_collection(name)
+            return left
 
     async def status(self) -> LedgerStatus:
         """Ledger and store, compared by chunk ids."""
         return await reconcile(self._ledger, self._store, embedding_model=self._embedder.fingerprint)
 
-    async def _bring_in(self, sources: Sequence[Source], run: _Run) -> None:
-        """Write one group while the next is read and parsed."""
-        remaining = iter(sources)
-        upcoming = asyncio.create_task(asyncio.to_thread(self._next_group, remaining, run))
-        try:
-            while group := await upcoming:
-                upcoming = asyncio.create_task(asyncio.to_thread(self._next_group, remaining, run))
-                await self._finish_group(group, run)
-        finally:
-            run.stopped = True
-            await asyncio.wait([upcoming])
+    async def recover(self) -> None:
+        """Take out what a killed process left half done; documents it had not finished are finished by their ingest."""
+        async with self._writing:
+            await self._writer.recover()
 
-    def _next_group(self, remaining: Iterator[Source], run: _Run) -> list[Preparation]:
-        """Prepare sources until a group is full; none when no source is left."""
-        group: list[Preparation] = []
-        chunks = size = 0
-        for source in remaining:
-            identity = identity_of(source.source, run.collection)
-            prepared = self._preparer.prepare(source, identity, indexed=run.indexed_content(identity.document_id))
-            group.append(prepared)
-            if isinstance(prepared, PreparedDocument):
-                chunks += len(prepared.chunks)
-                size += prepared.content.size_bytes
-            if run.stopped or chunks >= _GROUP_CHUNKS or len(group) >= _GROUP_FILES or size >= _GROUP_BYTES:
-                break
-        return group
+    async def repair(self) -> IngestReport:
+        """Mend what differs between ledger and store; the report names the documents that were not whole.
 
-    async def _finish_group(self, group: Sequence[Preparation], run: _Run) -> None:
-        prepared = [document for document in group if isinstance(document, PreparedDocument)]
+        Raises:
+            StoreUnavailable: The store cannot be read or written.
+            LedgerUnavailable: The database cannot be read or written.
+        """
+        started = time.monotonic()
+        preparer = Preparer(self._embedder, self._lexical, self._settings)
+        async with self._writing:
+            outcomes = await repair(self._ledger, self._store, self._writer, preparer)
+        return make_report(outcomes, time.monotonic() - started)
+
+    @asynccontextmanager
+    async def paused(self) -> AsyncGenerator[None]:
+        """Nothing is written to ledger and store until the context ends; running ingests wait."""
+        async with self._writing:
+            yield
+
+    async def aclose(self) -> None:
+        """Wait for work in the background."""
+        if self._optimizing is not None:
+            await asyncio.wait([self._optimizing])
+
+    async def _begin(
+        self, sources: Sequence[Source], *, collection: str, dry_run: bool, on_progress: OnProgress | None
+    ) -> IngestRun:
+        async with self._writing:
+            if not dry_run:
+                await self._writer.recover()
+            differs = await difference(self._ledger, self._store, collection=collection)
+            if differs.orphans and not dry_run:
+                await asyncio.to_thread(self._store.delete_chunks, sorted(differs.orphans))
+            known = await self._ledger.known(collection)
+        history = History(known, lost=differs.lost, found=[source.source for source in sources])
+        return IngestRun(collection, history, frozenset(known), dry_run, len(sources), on_progress)
+
+    async def _bring_in(self, sources: Sequence[Source], run: IngestRun, preparer: Preparer) -> None:
+        """Write one group while the next is embedded and the one after it read and parsed."""
+        settings = preparer.settings
+        pool = self._pool or ParsePool(
+            workers=settings.workers,
+            timeout_seconds=settings.parse_timeout_seconds,
+            memory_bytes=settings.parse_memory_bytes,
+        )
+        with tempfile.TemporaryDirectory(prefix="groundwork-inside-") as scratch:
+            items = preparer.prepare_all(
+                sources, run.history, collection=run.collection, pool=pool, scratch=Path(scratch)
+            )
+            preparing = asyncio.create_task(asyncio.to_thread(_next_group, items, run))
+            embedding: asyncio.Task[EmbeddedGroup] | None = None
+            waiting: tuple[list[Preparation], EmbeddedGroup] | None = None
+            try:
+                while True:
+                    group = await preparing
+                    if group:
+                        preparing = asyncio.create_task(asyncio.to_thread(_next_group, items, run))
+                        embedding = asyncio.create_task(asyncio.to_thread(self._embed, group, run))
+                    if waiting is not None:
+                        await self._finish_group(*waiting, run)
+                    if not group or embedding is None:
+                        break
+                    waiting = (group, await embedding)
+            finally:
+                run.stopped = True
+                if pool is not self._pool:
+                    await asyncio.to_thread(pool.close)
+                await asyncio.wait([task for task in (preparing, embedding) if task is not None])
+
+    def _embed(self, group: Sequence[Preparation], run: IngestRun) -> EmbeddedGroup:
+        if run.dry_run:
+            return EmbeddedGroup()
+        return self._writer.embed([document for document in group if isinstance(document, PreparedDocument)])
+
+    async def _finish_group(self, group: Sequence[Preparation], embedded: EmbeddedGroup, run: IngestRun) -> None:
         failed = {item.identity.document_id: item for item in group if isinstance(item, FailedDocument)}
         if not run.dry_run:
             async with self._writing:
                 for document in failed.values():
                     before = document.identity.document_id in run.indexed_before
                     await self._writer.fail(document, indexed_before=before)
-                for document in await self._writer.write(prepared, indexed_before=run.indexed_before):
+                for document in await self._writer.write(embedded, indexed_before=run.indexed_before):
                     failed[document.identity.document_id] = document
         for item in group:
-            run.add(_outcome(failed.get(item.identity.document_id, item), run))
+            run.add_prepared(failed.get(item.identity.document_id, item))
 
-    async def _leave_out(self, discovery: Discovery, run: _Run, *, prune: bool) -> None:
+    async def _leave_out(self, discovery: Discovery, run: IngestRun, *, prune: bool) -> None:
         """Report what was not found; remove what is gone, if asked."""
         found = {source.source for source in discovery.sources}
         missing = {failure.source for failure in discovery.failures if failure.reason == "not_found"}
-        gone: list[KnownDocument] = []
-        for document in run.known.values():
-            source = document.identity.source
-            if prune and source not in found and (source in missing or discovery.may_prune(source)):
-                gone.append(document)
-        deleted = {document.identity.source for document in gone}
+        known = await self._ledger.known(run.collection) if prune else {}
+        gone = [
+            document
+            for document in known.values()
+            if document.identity.parent_id is None
+            and document.identity.source not in found
+            and (document.identity.source in missing or discovery.may_prune(document.identity.source))
+        ]
+        sources = {document.identity.source for document in gone}
         for failure in discovery.failures:
-            if failure.source not in deleted:
+            if failure.source not in sources:
                 run.add(failure)
         for document in sorted(gone, key=lambda document: document.identity.source):
-            run.add(await self._delete_gone(document, dry_run=run.dry_run))
+            await self._delete_gone(document, run)
 
-    async def _delete_gone(self, document: KnownDocument, *, dry_run: bool) -> FileOutcome:
-        identity = document.identity
-        outcome = FileOutcome(
-            source=identity.source, status="deleted", document_id=identity.document_id, chunks=document.chunks
-        )
-        if dry_run:
-            return outcome
-        try:
-            await self.delete(identity.document_id)
-        except StoreUnavailable as error:
-            changes = {"status": "failed", "reason": "store_failed", "detail": str(error)}
-            return outcome.model_copy(update=changes)
-        return outcome
+    async def _delete_gone(self, document: KnownDocument, run: IngestRun) -> None:
+        outcomes = [deleted(document)]
+        outcomes += [deleted(inside) for inside in run.history.descendants(document.identity.document_id)]
+        if not run.dry_run:
+            try:
+                await self.delete(document.identity.document_id)
+            except StoreUnavailable as error:
+                outcomes = [failed_again(outcome, str(error)) for outcome in outcomes]
+        for outcome in outcomes:
+            run.add(outcome)
+
+    async def _optimize(self) -> None:
+        """Build the store's indexes; nothing is written meanwhile."""
+        async with self._writing:
+            await asyncio.to_thread(self._store.optimize)
 
 
-@dataclass(slots=True)
-class _Run:
-    """What one ingest knows and has done."""
-
-    collection: str
-    known: dict[str, KnownDocument]
-    lost: frozenset[str]
-    dry_run: bool
-    files_total: int
-    on_progress: OnProgress | None
-    outcomes: list[FileOutcome] = field(default_factory=list[FileOutcome])
-    chunks_done: int = 0
-    stopped: bool = False
-
-    @property
-    def indexed_before(self) -> frozenset[str]:
-        """Documents of which the store may hold chunks: all that the ledger has ever begun."""
-        return frozenset(self.known)
-
-    def indexed_content(self, document_id: str) -> Content | None:
-        """What was indexed of a document, if it is whole in ledger and store."""
-        document = self.known.get(document_id)
-        if document is None or document.status != "ready" or document_id in self.lost:
-            return None
-        return document.content
-
-    def add(self, outcome: FileOutcome) -> None:
-        """Take down an outcome and tell of it."""
-        self.outcomes.append(outcome)
-        if outcome.status in ("indexed", "updated"):
-            self.chunks_done += outcome.chunks
-        if self.on_progress is not None:
-            done = min(len(self.outcomes), self.files_total)
-            self.on_progress(
-                IngestProgress(
-                    files_done=done,
-                    files_total=self.files_total,
-                    chunks_done=self.chunks_done,
-                    current=outcome.source,
-                )
-            )
-
-    def report(self, seconds: float) -> IngestReport:
-        """The whole run, files in order of their sources."""
-        counts = Counter(outcome.status for outcome in self.outcomes)
-        totals: dict[FileStatus, int] = {status: counts[status] for status in get_args(FileStatus)}
-        files = tuple(sorted(self.outcomes, key=lambda outcome: outcome.source))
-        return IngestReport(files=files, totals=totals, seconds=seconds)
+def _next_group(items: Iterator[Preparation], run: IngestRun) -> list[Preparation]:
+    """Prepare sources until a group is full; none when no source is left."""
+    group: list[Preparation] = []
+    chunks = size = 0
+    for item in items:
+        group.append(item)
+        if isinstance(item, PreparedDocument):
+            chunks += len(item.chunks)
+            size += item.content.size_bytes
+        if run.stopped or chunks >= _GROUP_CHUNKS or len(group) >= _GROUP_FILES or size >= _GROUP_BYTES:
+            break
+    return group
 
 
 def _unique(sources: Sequence[Source]) -> list[Source]:
-    return list({source.source: source for source in sources}.values())
-
-
-def _outcome(item: Preparation, run: _Run) -> FileOutcome:
-    identity = item.identity
-    before = run.known.get(identity.document_id)
-    match item:
-        case UnchangedDocument():
-            return FileOutcome(
-                source=identity.source,
-                status="unchanged",
-                document_id=identity.document_id,
-                chunks=before.chunks if before else 0,
-                pages=before.pages if before else None,
-            )
-        case FailedDocument(_, _, reason, detail):
-            return FileOutcome(
-                source=identity.source,
-                status="failed",
-                document_id=identity.document_id,
-                reason=reason,
-                detail=detail,
-            )
-        case PreparedDocument():
-            return FileOutcome(
-                source=identity.source,
-                status="updated" if before is not None and before.chunks else "indexed",
-                document_id=identity.document_id,
-                chunks=len(item.chunks),
-                pages=item.parsed.page_count,
-            )
+    """Each source once, files that hold the metadata of others left out."""
+    return list({source.source: source for source in sources if not is_sidecar(source)}.values())

@@ -10,6 +10,8 @@ from ingestion.types import DocumentRecord
 from retrieval.store.protocol import VectorStore
 from retrieval.types import SearchFilter
 
+_EVERYTHING = SearchFilter()
+
 
 @dataclass(frozen=True, slots=True)
 class LedgerStatus:
@@ -42,6 +44,14 @@ class LedgerStatus:
     processing: int
 
 
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What differs: documents whose chunks are not all in the store, and chunks that belong to no document."""
+
+    lost: frozenset[str] = frozenset()
+    orphans: frozenset[str] = frozenset()
+
+
 async def reconcile(ledger: Ledger, store: VectorStore, *, embedding_model: str) -> LedgerStatus:
     """Read both sides whole and compare.
 
@@ -50,7 +60,7 @@ async def reconcile(ledger: Ledger, store: VectorStore, *, embedding_model: str)
         LedgerUnavailable: The database cannot be read.
     """
     promised = set(await ledger.chunk_ids())
-    held = await asyncio.to_thread(store.chunk_ids, SearchFilter())
+    held = await asyncio.to_thread(store.chunk_ids, _EVERYTHING)
     collections = await ledger.collections()
     processing = await ledger.documents(status="processing")
     missing, orphaned = len(promised - held), len(held - promised)
@@ -69,14 +79,20 @@ async def reconcile(ledger: Ledger, store: VectorStore, *, embedding_model: str)
     )
 
 
-async def documents_with_lost_chunks(ledger: Ledger, store: VectorStore, *, collection: str) -> frozenset[str]:
-    """Ids of documents of a collection whose chunks are not all in the store.
+async def difference(ledger: Ledger, store: VectorStore, *, collection: str | None = None) -> Difference:
+    """What differs in a collection, or in all.
 
-    Ids are compared only when the counts differ, which keeps an ingest without changes quick.
+    Ids are compared only when the counts differ, which keeps an ingest without changes quick and small. Versions that
+    the ledger says are hidden are somebody's work in progress, and no orphans.
     """
+    search_filter = _EVERYTHING if collection is None else SearchFilter(collections=(collection,))
+    if await asyncio.to_thread(store.count, search_filter) == await ledger.chunk_count(collection=collection):
+        return Difference()
     promised = await ledger.chunk_ids(collection=collection)
-    search_filter = SearchFilter(collections=(collection,))
-    if await asyncio.to_thread(store.count, search_filter) == len(promised):
-        return frozenset()
     held = await asyncio.to_thread(store.chunk_ids, search_filter)
-    return frozenset(document_id for chunk_id, document_id in promised.items() if chunk_id not in held)
+    hidden = tuple(await ledger.hidden())
+    expected = await asyncio.to_thread(store.chunk_ids, SearchFilter(versions=hidden)) if hidden else set[str]()
+    return Difference(
+        lost=frozenset(document_id for chunk_id, document_id in promised.items() if chunk_id not in held),
+        orphans=frozenset(held - promised.keys() - expected),
+    )

@@ -19,11 +19,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from ingestion.parse_worker import OUT_OF_MEMORY, ParseResult, ParseTask
+from ingestion.parse_worker import OUT_OF_MEMORY, READY, ParseResult, ParseTask
 
 _CHILD = "ingestion.parse_worker"
 _POLL_SECONDS = 0.05
 """How often the memory of a busy child is looked at."""
+_START_SECONDS = 120.0
+"""Time for a child to load its code, on a machine that is busy."""
+_NO_START = "The process that parses did not start in time; try again when the machine is less busy."
 _STACKS_BYTES = 256 * 1024 * 1024
 """Room above the limit for code, thread stacks and the interpreter itself, which count as the child's data."""
 _RETIRE_SHARE = 0.5
@@ -107,8 +110,9 @@ class _Child:
             self._process = subprocess.Popen(
                 [
                     sys.executable,
-                    "-m",
-                    module,
+                    "-c",
+                    # Not -m: classes of a module that runs as the main one cannot be sent to another process.
+                    f"from {module} import main; main()",
                     str(theirs.fileno()),
                     str(os.getpid()),
                     str(memory_bytes + _STACKS_BYTES),
@@ -121,6 +125,7 @@ class _Child:
                 start_new_session=True,
             )
         self._connection = Connection(ours.detach())
+        self._ready = False
         self.usable = True
         """Whether the child can take another task."""
 
@@ -128,6 +133,10 @@ class _Child:
         """Result of one task; the child is not usable after one that it did not end by itself."""
         largest = 0
         try:
+            if not self._ready and not self._connection.poll(_START_SECONDS):
+                self.kill()
+                return ParseResult(reason="internal_error", detail=_NO_START)
+            self._ready = self._ready or self._connection.recv() == READY
             self._connection.send(task)
             deadline = time.monotonic() + timeout_seconds
             while not self._connection.poll(_POLL_SECONDS):

@@ -12,11 +12,11 @@ from ingestion.ledger import Ledger
 from ingestion.pipeline import Ingester
 from ingestion.settings import IngestionSettings
 from ingestion.tables import METADATA
+from ingestion.workers import ParsePool
 from retrieval.embedders.hashing import HashingEmbedder
 from retrieval.lexical import LexicalEncoder
 from retrieval.store.edge import EdgeStore, open_edge_store
-
-EMBEDDER = HashingEmbedder(dim=64)
+from tests.ingestion.parts import EMBEDDER, BrokenStore, MakeIngester
 
 
 @pytest.fixture
@@ -40,10 +40,17 @@ def store(tmp_path: Path) -> Iterator[EdgeStore]:
     store.close()
 
 
+@pytest.fixture(scope="session")
+def pool() -> Iterator[ParsePool]:
+    """One process that parses for all tests: starting one takes most of a second."""
+    with ParsePool(workers=1, timeout_seconds=60, memory_bytes=512 * 1024 * 1024) as pool:
+        yield pool
+
+
 @pytest.fixture
-def ingester(ledger: Ledger, store: EdgeStore) -> Ingester:
+def ingester(ledger: Ledger, store: EdgeStore, pool: ParsePool) -> Ingester:
     return Ingester(
-        ledger=ledger, store=store, embedder=EMBEDDER, lexical=LexicalEncoder(), settings=IngestionSettings()
+        ledger=ledger, store=store, embedder=EMBEDDER, lexical=LexicalEncoder(), settings=IngestionSettings(), pool=pool
     )
 
 
@@ -54,3 +61,16 @@ def folder(tmp_path: Path) -> Path:
     (folder / "a.md").write_text("# Limits\n\nA pod has a memory limit.\n", "utf-8")
     (folder / "b.txt").write_text("Exit code 137 means that the container was killed.\n", "utf-8")
     return folder
+
+
+@pytest.fixture
+def ingester_over(pool: ParsePool) -> MakeIngester:
+    def make(
+        ledger: Ledger, store: EdgeStore | BrokenStore, embedder: HashingEmbedder = EMBEDDER, **changes: object
+    ) -> Ingester:
+        settings = IngestionSettings.model_validate(changes)
+        return Ingester(
+            ledger=ledger, store=store, embedder=embedder, lexical=LexicalEncoder(), settings=settings, pool=pool
+        )
+
+    return make

@@ -1,98 +1,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
 from ingestion.ledger import Ledger
 from ingestion.pipeline import Ingester
-from ingestion.settings import IngestionSettings
 from ingestion.sources import Source, discover, identity_of
-from ingestion.types import FileStatus, IngestProgress, IngestReport
-from retrieval.embedders.hashing import HashingEmbedder
-from retrieval.errors import EmbeddingFailed, StoreUnavailable
-from retrieval.lexical import LexicalEncoder
+from ingestion.types import IngestProgress
 from retrieval.store.edge import EdgeStore
-from retrieval.types import Chunk, FloatMatrix, FloatVector, IndexedChunk, ScoredChunk, SearchFilter, SparseVector
-from tests.ingestion.conftest import EMBEDDER
-
-
-@dataclass
-class BrokenStore:
-    """A real store whose calls fail on demand."""
-
-    store: EdgeStore
-    upserts_left: int = 1_000_000
-    error: BaseException = field(default_factory=lambda: StoreUnavailable("The store is down; start it again."))
-    deletes_fail: bool = False
-
-    def upsert(self, points: Sequence[IndexedChunk]) -> None:
-        self.upserts_left -= 1
-        if self.upserts_left < 0:
-            raise self.error
-        self.store.upsert(points)
-
-    def delete_chunks(self, chunk_ids: Sequence[str]) -> None:
-        if self.deletes_fail:
-            raise self.error
-        self.store.delete_chunks(chunk_ids)
-
-    def delete_document(self, document_id: str) -> int:
-        if self.deletes_fail:
-            raise self.error
-        return self.store.delete_document(document_id)
-
-    def search_dense(self, vector: FloatVector, *, search_filter: SearchFilter, limit: int) -> list[ScoredChunk]:
-        return self.store.search_dense(vector, search_filter=search_filter, limit=limit)
-
-    def search_lexical(self, vector: SparseVector, *, search_filter: SearchFilter, limit: int) -> list[ScoredChunk]:
-        return self.store.search_lexical(vector, search_filter=search_filter, limit=limit)
-
-    def count(self, search_filter: SearchFilter) -> int:
-        return self.store.count(search_filter)
-
-    def chunk_ids(self, search_filter: SearchFilter) -> set[str]:
-        return self.store.chunk_ids(search_filter)
-
-    def chunks(self, search_filter: SearchFilter) -> list[Chunk]:
-        return self.store.chunks(search_filter)
-
-    def optimize(self) -> None:
-        self.store.optimize()
-
-    def close(self) -> None:
-        self.store.close()
-
-
-class PickyEmbedder(HashingEmbedder):
-    """Refuses texts that hold a word."""
-
-    def embed_documents(self, texts: Sequence[str]) -> FloatMatrix:
-        if any("poison" in text for text in texts):
-            raise EmbeddingFailed("The embedding model failed; see the log.")
-        return super().embed_documents(texts)
-
-
-def ingester_over(ledger: Ledger, store: EdgeStore | BrokenStore, **changes: object) -> Ingester:
-    settings = IngestionSettings.model_validate(changes)
-    return Ingester(ledger=ledger, store=store, embedder=EMBEDDER, lexical=LexicalEncoder(), settings=settings)
-
-
-async def ingest(ingester: Ingester, *paths: Path | str, prune: bool = False, dry_run: bool = False) -> IngestReport:
-    return await ingester.ingest(
-        discover([str(path) for path in paths]), collection="default", prune=prune, dry_run=dry_run
-    )
-
-
-def totals(report: IngestReport) -> dict[FileStatus, int]:
-    return {status: count for status, count in report.totals.items() if count}
-
-
-def texts(store: EdgeStore) -> list[str]:
-    return [chunk.text for chunk in store.chunks(SearchFilter())]
+from retrieval.types import SearchFilter
+from tests.ingestion.parts import EMBEDDER, BrokenStore, MakeIngester, PickyEmbedder, ingest, texts, totals
 
 
 async def test_files_go_in_and_ledger_and_store_agree(ingester: Ingester, store: EdgeStore, folder: Path) -> None:
@@ -135,7 +54,7 @@ async def test_changed_content_replaces_what_was_in(ingester: Ingester, store: E
 
 
 async def test_changed_chunk_settings_index_anew(
-    ingester: Ingester, ledger: Ledger, store: EdgeStore, folder: Path
+    ingester: Ingester, ledger: Ledger, store: EdgeStore, folder: Path, ingester_over: MakeIngester
 ) -> None:
     await ingest(ingester, folder)
 
@@ -184,12 +103,12 @@ async def test_named_file_that_is_gone_is_pruned(ingester: Ingester, folder: Pat
 async def test_bad_file_fails_with_its_reason_and_the_others_go_in(ingester: Ingester, folder: Path) -> None:
     (folder / "empty.txt").write_text("\n\n", "utf-8")
     (folder / "broken.docx").write_bytes(b"PK\x03\x04 cut off")
-    (folder / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0")
+    (folder / "program").write_bytes(b"\x7fELF\x02\x01\x01\0" + b"\xff\0" * 64)
 
     report = await ingest(ingester, folder)
 
     failed = {Path(file.source).name: file.reason for file in report.files if file.status == "failed"}
-    assert failed == {"empty.txt": "empty", "broken.docx": "corrupt", "picture.png": "unsupported_type"}
+    assert failed == {"empty.txt": "empty", "broken.docx": "corrupt", "program": "unsupported_type"}
     assert totals(report) == {"indexed": 2, "failed": 3}
     status = await ingester.status()
     assert {Path(record.source).name: record.reason for record in status.failed} == failed
@@ -216,7 +135,9 @@ async def test_file_that_became_unreadable_is_no_longer_found(
     assert (await ingester.status()).consistent
 
 
-async def test_file_over_the_size_limit_is_refused(ledger: Ledger, store: EdgeStore, folder: Path) -> None:
+async def test_file_over_the_size_limit_is_refused(
+    ledger: Ledger, store: EdgeStore, folder: Path, ingester_over: MakeIngester
+) -> None:
     report = await ingest(ingester_over(ledger, store, max_file_bytes=40), folder)
 
     assert [(Path(file.source).name, file.reason) for file in report.files] == [("a.md", None), ("b.txt", "too_large")]
@@ -233,16 +154,10 @@ async def test_dry_run_reports_and_writes_nothing(ingester: Ingester, ledger: Le
 
 
 async def test_bad_text_fails_alone_when_the_embedder_refuses_it(
-    ledger: Ledger, store: EdgeStore, folder: Path
+    ledger: Ledger, store: EdgeStore, folder: Path, ingester_over: MakeIngester
 ) -> None:
     (folder / "bad.txt").write_text("This is poison.", "utf-8")
-    picky = Ingester(
-        ledger=ledger,
-        store=store,
-        embedder=PickyEmbedder(dim=64),
-        lexical=LexicalEncoder(),
-        settings=IngestionSettings(),
-    )
+    picky = ingester_over(ledger, store, PickyEmbedder(dim=64))
 
     report = await ingest(picky, folder)
 
@@ -251,7 +166,7 @@ async def test_bad_text_fails_alone_when_the_embedder_refuses_it(
 
 
 async def test_store_that_fails_is_a_reason_and_the_next_run_mends_it(
-    ledger: Ledger, store: EdgeStore, folder: Path
+    ledger: Ledger, store: EdgeStore, folder: Path, ingester_over: MakeIngester
 ) -> None:
     broken = BrokenStore(store, upserts_left=0)
 
@@ -265,7 +180,7 @@ async def test_store_that_fails_is_a_reason_and_the_next_run_mends_it(
 
 
 async def test_old_version_stays_searchable_when_the_store_fails(
-    ingester: Ingester, ledger: Ledger, store: EdgeStore, folder: Path
+    ingester: Ingester, ledger: Ledger, store: EdgeStore, folder: Path, ingester_over: MakeIngester
 ) -> None:
     await ingest(ingester, folder)
     (folder / "a.md").write_text("# Limits\n\nNew.\n", "utf-8")
@@ -277,24 +192,34 @@ async def test_old_version_stays_searchable_when_the_store_fails(
     assert (status.consistent, len(status.failed)) == (True, 1)
 
 
-@pytest.mark.parametrize("kill", ["before the write", "before the stale chunks go"])
+@pytest.mark.parametrize("kill", ["before the write", "before the old chunks go"])
 async def test_run_after_a_kill_finishes_the_work(
-    ingester: Ingester, ledger: Ledger, store: EdgeStore, folder: Path, kill: str
+    ingester: Ingester,
+    ledger: Ledger,
+    store: EdgeStore,
+    folder: Path,
+    kill: str,
+    ingester_over: MakeIngester,
 ) -> None:
     await ingest(ingester, folder)
     (folder / "a.md").write_text("# Limits\n\nNew words.\n", "utf-8")
-    upserts_left, deletes_fail = (0, False) if kill == "before the write" else (1, True)
-    broken = BrokenStore(store, upserts_left, asyncio.CancelledError(), deletes_fail)
+    shown = kill == "before the old chunks go"
+    broken = BrokenStore(store, int(shown), asyncio.CancelledError(), deletes_fail=shown)
     with pytest.raises(asyncio.CancelledError):
         await ingest(ingester_over(ledger, broken), folder)
     assert not (await ingester.status()).consistent
+    expected = "New words." if shown else "memory limit"
+    assert [text for text in texts(store) if text.startswith("# Limits")] == [
+        text for text in texts(store) if expected in text
+    ]
 
     report = await ingest(ingester, folder)
 
-    assert totals(report) == {"updated": 1, "unchanged": 1}
-    assert sorted(texts(store)) == sorted(
-        ["# Limits\n\nNew words.", "Exit code 137 means that the container was killed."]
-    )
+    assert totals(report) == ({"unchanged": 2} if shown else {"updated": 1, "unchanged": 1})
+    assert sorted(text.strip() for text in texts(store)) == [
+        "# Limits\n\nNew words.",
+        "Exit code 137 means that the container was killed.",
+    ]
     assert (await ingester.status()).consistent
 
 
