@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pydantic import TypeAdapter
+
 from retrieval.types import Chunk, Hit, HitScores
+from tools.builtin.passages import Passage
 from tools.calls import ToolCall
 from tools.output import HEAD_SHARE
 from tools.types import BUILTIN_SERVER
 
+_PASSAGE: TypeAdapter[Passage] = TypeAdapter(Passage)
 COLLECTION = "groundwork:tool-results"
 """Stands where documents have their collection; no document can be in it."""
 MAX_CHARACTERS = 4000
@@ -27,6 +31,35 @@ def call_of(chunk: Chunk) -> str:
 
 
 def _chunks(call: ToolCall) -> list[Chunk]:
+    return _document_chunks(call) or _result_chunks(call)
+
+
+def _document_chunks(call: ToolCall) -> list[Chunk]:
+    """Passages of stored documents that a built-in tool found: cited as the documents that they are from."""
+    if call.server != BUILTIN_SERVER or not call.result_structured:
+        return []
+    passages = call.result_structured.get("passages")
+    found = [_PASSAGE.validate_python(passage) for passage in passages] if isinstance(passages, list) else []
+    return [
+        Chunk(
+            chunk_id=passage.chunk_id,
+            document_id=passage.document_id,
+            collection="",
+            source=passage.source,
+            title=passage.title,
+            position=position,
+            text=passage.text,
+            char_start=passage.char_start,
+            char_end=passage.char_end,
+            page=passage.page,
+            heading_path=(passage.section,) if passage.section else (),
+        )
+        for position, passage in enumerate(found)
+        if passage.document_id and passage.text.strip()
+    ]
+
+
+def _result_chunks(call: ToolCall) -> list[Chunk]:
     text = call.result_text or ""
     if len(text) <= MAX_CHARACTERS:
         pieces = [(0, len(text))]

@@ -14,12 +14,19 @@ from ingestion.errors import CollectionUnknown
 from ingestion.ledger import Ledger
 from retrieval.types import SearchFilter
 
+LOCAL_USER = "local"
+"""Everybody, while no proxy names people."""
 SOURCE_KEY = "source"
 """Filter key that compares with the document's source instead of its metadata."""
 
 
 async def ask(
-    platform: Platform, thread_id: str, request: RunRequest, *, history: Sequence[ChatMessage] | None = None
+    platform: Platform,
+    thread_id: str,
+    request: RunRequest,
+    *,
+    history: Sequence[ChatMessage] | None = None,
+    user: str = LOCAL_USER,
 ) -> RunInfo:
     """Start a run in a thread.
 
@@ -28,11 +35,13 @@ async def ask(
         thread_id: Thread that the run belongs to.
         request: Question, scope and sampling.
         history: What was said before, oldest first; None takes the runs of the thread.
+        user: Who asks, for memory and the audit of calls.
 
     Raises:
         CollectionUnknown: Documents exist, but none in a collection that is named.
         ThreadUnknown: There is no such thread.
         RunActive: The thread has a run that has not ended.
+        AgentUnknown: There is no such agent.
     """
     search_filter = await search_scope(platform.ledger, request.collections, request.filter)
     if history is None:
@@ -45,6 +54,8 @@ async def ask(
             history=tuple(history),
             search_filter=search_filter,
             sampling=_sampling(platform.settings.answer, request),
+            agent=request.agent,
+            user=user,
         )
     )
 

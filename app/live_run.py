@@ -1,4 +1,4 @@
-"""A run that is going on: its events in memory, for its writer and any number of followers. Knows no database."""
+"""A run that is being worked on: its events in memory, for its writer and any number of followers. No database."""
 
 from __future__ import annotations
 
@@ -11,28 +11,36 @@ from agents.events import AnswerDone, FailureKind, RunCancelled, RunEvent, RunFa
 
 
 class LiveRun:
-    """Events so far, in order. A follower is a position in them, so that a slow one costs nothing but its position."""
+    """Events of one attempt, in order. A follower is a position in them: a slow one costs nothing but its position.
 
-    def __init__(self, run_id: str, thread_id: str) -> None:
+    Args:
+        run_id: The run.
+        thread_id: Its thread.
+        after: Number of the newest event of the attempts before.
+    """
+
+    def __init__(self, run_id: str, thread_id: str, *, after: int = 0) -> None:
         self.run_id = run_id
         self.thread_id = thread_id
+        self.after = after
         self.events: list[RunEvent] = []
+        self._closed = False
         self._changed = asyncio.Event()
 
     @property
     def last_seq(self) -> int:
-        """Number of the newest event; 0 before the first."""
-        return len(self.events)
+        """Number of the newest event."""
+        return self.events[-1].seq if self.events else self.after
 
     @property
     def ended(self) -> bool:
-        """Whether the terminal event is there."""
-        return bool(self.events) and is_terminal(self.events[-1])
+        """Whether nothing more comes of this attempt."""
+        return self._closed or (bool(self.events) and is_terminal(self.events[-1]))
 
     @property
     def text(self) -> str:
-        """What the model has written."""
-        return "".join(event.text for event in self.events if isinstance(event, Token))
+        """What the model has written of the answer."""
+        return "".join(event.text for event in self.events if isinstance(event, Token) and event.step == 0)
 
     @property
     def answer(self) -> Answer | None:
@@ -42,16 +50,22 @@ class LiveRun:
     def publish(self, event: RunEvent) -> None:
         """Show an event to all followers."""
         self.events.append(event)
-        changed, self._changed = self._changed, asyncio.Event()
-        changed.set()
+        self._wake()
+
+    def close(self) -> None:
+        """No event follows although the run has not ended: it waits for a person."""
+        self._closed = True
+        self._wake()
 
     async def follow(self, after: int) -> AsyncGenerator[RunEvent]:
-        """Events with a higher number, those that are there and those to come; ends behind the terminal event."""
-        position = after
+        """Events with a higher number, those that are there and those to come, until the attempt ends."""
+        position = 0
         while True:
             while position < len(self.events):
-                yield self.events[position]
+                event = self.events[position]
                 position += 1
+                if event.seq > after:
+                    yield event
             if self.ended:
                 return
             await self._changed.wait()
@@ -76,3 +90,7 @@ class LiveRun:
             kind=kind,
             message=message,
         )
+
+    def _wake(self) -> None:
+        changed, self._changed = self._changed, asyncio.Event()
+        changed.set()

@@ -14,7 +14,20 @@ from agents.chat_model import ChatModel
 from app.middleware import HostGuard, RequestCounter, TooLargeProblem
 from app.openapi import describe_api
 from app.problems import add_error_handlers
-from app.routes import approvals, completions, documents, grants, health, ingestions, memory, runs, search, threads
+from app.routes import (
+    agents,
+    approvals,
+    completions,
+    documents,
+    grants,
+    health,
+    ingestions,
+    memory,
+    runs,
+    search,
+    threads,
+    tools,
+)
 from app.settings import Settings
 from app.wiring import Platform, open_platform
 from retrieval.embedders.protocol import Embedder
@@ -58,7 +71,7 @@ def create_app(settings: Settings, *, platform: Platform | None = None, **overri
         lifespan=lifespan,
     )
     app.state.platform = platform
-    routes = (health, search, threads, runs, approvals, grants, memory, ingestions, completions)
+    routes = (health, search, threads, runs, agents, approvals, grants, memory, tools, ingestions, completions)
     for module in routes:
         app.include_router(module.router)
     app.include_router(documents.build_router(max_upload_bytes=settings.server.max_upload_bytes))

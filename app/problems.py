@@ -15,7 +15,7 @@ from fastapi.responses import JSONResponse
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.exceptions import HTTPException
 
-from agents.errors import AgentError, ModelRefused, ModelTimeout, ModelUnavailable
+from agents.errors import AgentError, AgentUnknown, ModelRefused, ModelTimeout, ModelUnavailable
 from app.errors import (
     AppError,
     DatabaseUnavailable,
@@ -45,6 +45,9 @@ from tools.errors import (
     GrantNotAllowed,
     GrantUnknown,
     MemoryFull,
+    ReviewStale,
+    ServerUnavailable,
+    ServerUnknown,
     ToolsError,
 )
 
@@ -66,10 +69,14 @@ _KINDS: dict[type[Exception], _Kind] = {
     JobUnknown: _Kind(404, "job_unknown"),
     CollectionUnknown: _Kind(404, "collection_unknown"),
     ModelUnknown: _Kind(404, "model_unknown"),
+    AgentUnknown: _Kind(404, "agent_unknown"),
     RunActive: _Kind(409, "run_active"),
     CallUnknown: _Kind(404, "approval_unknown"),
     GrantUnknown: _Kind(404, "grant_unknown"),
     FactUnknown: _Kind(404, "fact_unknown"),
+    ServerUnknown: _Kind(404, "tool_unknown"),
+    ReviewStale: _Kind(409, "review_stale"),
+    ServerUnavailable: _Kind(503, "tool_server_unavailable"),
     DecisionConflict: _Kind(409, "approval_decided"),
     CallExpired: _Kind(409, "approval_expired"),
     ArgumentsChanged: _Kind(409, "arguments_changed"),

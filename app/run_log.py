@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -10,8 +11,10 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
+from agents.acting.records import dump_request, load_request
 from agents.answer import Answer
 from agents.events import EVENT_ADAPTER, RunEvent, RunFailed
+from agents.request import AnswerRequest
 from app.errors import RunActive, RunUnknown, ThreadUnknown
 from app.schema import RunInfo
 from app.tables import run_events, runs
@@ -32,14 +35,15 @@ class RunLog:
     engine: AsyncEngine
     owner: str
 
-    async def create(self, run: RunInfo) -> None:
-        """Write a run that starts now.
+    async def create(self, run: RunInfo, *, request: AnswerRequest) -> None:
+        """Write a run that starts now; that of an agent with its request, from which it can be taken up again.
 
         Raises:
             RunActive: The thread has a run that has not ended.
             ThreadUnknown: There is no such thread.
         """
-        values = run.model_dump(exclude={"answer"}) | {"owner": self.owner}
+        stored = json.dumps(dump_request(request)) if run.agent else ""
+        values = run.model_dump(exclude={"answer"}) | {"owner": self.owner, "request": stored}
         try:
             async with self.engine.begin() as connection:
                 await connection.execute(runs.insert().values(values))
@@ -72,6 +76,60 @@ class RunLog:
             )
             await connection.execute(touch(run.thread_id, title=run.question, at=utc_now()))
 
+    async def park(self, run: RunInfo, events: Sequence[RunEvent]) -> None:
+        """Add the last events of an attempt and say that the run waits, both or neither."""
+        parked = runs.update().where(runs.c.run_id == run.run_id, runs.c.state == "running")
+        async with self.engine.begin() as connection:
+            await _insert(connection, events)
+            await connection.execute(parked.values(state="waiting", last_seq=run.last_seq))
+
+    async def claim(self, run_id: str) -> bool:
+        """Make a waiting run a running one of ours; True for exactly one caller."""
+        waiting = runs.update().where(runs.c.run_id == run_id, runs.c.state == "waiting")
+        async with self.engine.begin() as connection:
+            claimed = await connection.execute(waiting.values(state="running", owner=self.owner))
+        return claimed.rowcount == 1
+
+    async def release(self, run_id: str) -> None:
+        """Make a running run of an agent wait, whose attempt ended without a word."""
+        running = runs.update().where(runs.c.run_id == run_id, runs.c.state == "running", runs.c.agent != "")
+        async with self.engine.begin() as connection:
+            await connection.execute(running.values(state="waiting"))
+
+    async def waiting(self) -> list[str]:
+        """Ids of all runs that wait."""
+        query = sa.select(runs.c.run_id).where(runs.c.state == "waiting").order_by(runs.c.created_at)
+        async with self.engine.connect() as connection:
+            return list(await connection.scalars(query))
+
+    async def waiting_in(self, thread_id: str) -> str | None:
+        """The run of a thread that waits, if there is one."""
+        query = sa.select(runs.c.run_id).where(runs.c.state == "waiting", runs.c.thread_id == thread_id)
+        async with self.engine.connect() as connection:
+            return await connection.scalar(query)
+
+    async def running_agents(self, *, thread_id: str = "") -> list[RunInfo]:
+        """Runs of agents that are running: those of this owner, or the one of a thread whoever owns it."""
+        query = sa.select(runs).where(runs.c.state == "running", runs.c.agent != "")
+        query = query.where(runs.c.thread_id == thread_id if thread_id else runs.c.owner == self.owner)
+        async with self.engine.connect() as connection:
+            return [_run(row) for row in (await connection.execute(query)).mappings()]
+
+    async def request(self, run_id: str) -> AnswerRequest:
+        """What a run of an agent was asked; raises ``RunUnknown`` for other runs."""
+        query = sa.select(runs.c.request).where(runs.c.run_id == run_id)
+        async with self.engine.connect() as connection:
+            stored = await connection.scalar(query)
+        if not stored:
+            raise RunUnknown(f"There is no run of an agent {run_id!r}.")
+        return load_request(json.loads(stored))
+
+    async def last_seq(self, run_id: str) -> int:
+        """Number of the newest stored event; 0 without any."""
+        query = sa.select(sa.func.max(run_events.c.seq)).where(run_events.c.run_id == run_id)
+        async with self.engine.connect() as connection:
+            return await connection.scalar(query) or 0
+
     async def get(self, run_id: str) -> RunInfo:
         """The run of that id; raises ``RunUnknown``."""
         async with self.engine.connect() as connection:
@@ -97,24 +155,23 @@ class RunLog:
             return [EVENT_ADAPTER.validate_json(data) for data in (await connection.scalars(query))]
 
     async def interrupt_running(self) -> int:
-        """End every run that this owner left running when it died, with its one terminal event; returns how many."""
-        query = sa.select(runs).where(runs.c.state == "running", runs.c.owner == self.owner)
+        """End every answer that this owner left running when it died, with its one terminal event; returns how many.
+
+        Runs of agents are not ended: they are taken up again.
+        """
+        query = sa.select(runs).where(runs.c.state == "running", runs.c.owner == self.owner, runs.c.agent == "")
         async with self.engine.connect() as connection:
             left = [_run(row) for row in (await connection.execute(query)).mappings()]
         for run in left:
-            last_seq = await self._last_seq(run.run_id)
+            last_seq = await self.last_seq(run.run_id)
             event = interrupted(run.run_id, run.thread_id, seq=last_seq + 1)
             ended = run.model_copy(update={"state": "failed", "error": event.message, "last_seq": event.seq})
             await self.finish(ended, [event])
         return len(left)
 
-    async def _last_seq(self, run_id: str) -> int:
-        query = sa.select(sa.func.max(run_events.c.seq)).where(run_events.c.run_id == run_id)
-        async with self.engine.connect() as connection:
-            return await connection.scalar(query) or 0
-
     async def _active(self, thread_id: str) -> bool:
-        query = sa.select(runs.c.run_id).where(runs.c.thread_id == thread_id, runs.c.state == "running")
+        active = runs.c.state.in_(("running", "waiting"))
+        query = sa.select(runs.c.run_id).where(runs.c.thread_id == thread_id, active)
         async with self.engine.connect() as connection:
             return await connection.scalar(query) is not None
 
@@ -136,6 +193,6 @@ async def _insert(connection: AsyncConnection, events: Sequence[RunEvent]) -> No
 
 
 def _run(row: sa.RowMapping) -> RunInfo:
-    values = {key: value for key, value in row.items() if key not in ("owner", "answer")}
+    values = {key: value for key, value in row.items() if key not in ("owner", "answer", "request")}
     answer = Answer.model_validate_json(row["answer"]) if row["answer"] else None
     return RunInfo.model_validate(values | {"answer": answer})

@@ -1,6 +1,7 @@
-"""Runs as background work: started, followed by anyone, cancelled, and ended by exactly one terminal event.
+"""Runs as background work: started, followed by anyone, parked, taken up, cancelled, and ended by one terminal event.
 
-Tokens reach followers at once and the log in batches; the terminal event is in the log before anyone sees it.
+Tokens reach followers at once and the log in batches; the terminal event is in the log before anyone sees it. A run
+of an agent that waits for a person is nobody's work: whoever decides, or finds it left behind, takes it up again.
 """
 
 from __future__ import annotations
@@ -16,10 +17,11 @@ from typing import Literal, Protocol, TypeAlias, assert_never
 from sqlalchemy.exc import SQLAlchemyError
 
 from agents.chat_model import ChatMessage
-from agents.events import RunCancelled, RunEvent, RunFailed, RunFinished, Token
+from agents.events import RunCancelled, RunEvent, RunFailed, RunFinished, RunWaiting, Token, is_terminal
 from agents.request import AnswerRequest
 from app.live_run import LiveRun
 from app.metrics import Metrics
+from app.recovery import Recovery
 from app.run_log import RunLog, interrupted
 from app.schema import RunInfo
 from app.threads import utc_now
@@ -32,7 +34,15 @@ StopReason: TypeAlias = Literal["cancelled", "interrupted"]
 FLUSH_SECONDS = 0.25
 """Longest time that a shown token is not in the log yet; a lost one is lost with its run, which ends interrupted."""
 _REMOTE_POLL_SECONDS = 0.5
-"""How often the log is read for a run that another API of the same database carries out."""
+"""How often the log is read for a run that another API of the same database carries out, or nobody does."""
+SWEEP_SECONDS = 2.0
+"""How often runs are looked for that can go on and that nobody works on."""
+SEQ_GAP = 1000
+"""Left out between the attempts of a run whose process died: followers may have seen numbers that were never stored."""
+NEW_MESSAGE = "A new message came instead of a decision."
+STOPPED = "The run was stopped."
+UNFINISHED = "This request was not finished; nothing that was proposed and not yet run has been run."
+"""Stands in a thread's history for a run that was stopped."""
 
 
 class AnswerSource(Protocol):
@@ -43,22 +53,50 @@ class AnswerSource(Protocol):
         ...
 
 
+class ActingSource(Protocol):
+    """Carries out runs of agents; ``agents.acting.runner.ActingRunner``."""
+
+    async def require_agent(self, name: str) -> None:
+        """Raises ``AgentUnknown`` when there is no such agent."""
+        ...
+
+    def run(self, request: AnswerRequest, *, last_seq: int = 0) -> AsyncGenerator[RunEvent]:
+        """Events of one attempt; the last one terminal or ``run_waiting``, none when another attempt is at it."""
+        ...
+
+    async def forget(self, run_id: str) -> None:
+        """Drop what was kept to take a run up again."""
+        ...
+
+
 class RunService:
     """Carries out runs and keeps their log. Belongs to one event loop."""
 
-    def __init__(self, log: RunLog, answerer: AnswerSource, metrics: Metrics) -> None:
+    def __init__(
+        self, log: RunLog, answerer: AnswerSource, metrics: Metrics, *, acting: ActingSource, recovery: Recovery
+    ) -> None:
         self._log = log
         self._answerer = answerer
+        self._acting = acting
+        self._recovery = recovery
         self._metrics = metrics
         self._working: dict[str, _Work] = {}
+        self._closing = False
 
     async def start(self, request: AnswerRequest) -> RunInfo:
         """Start a run and return at once; it goes on whoever listens.
 
+        A run of the thread that waits for a person is ended: its undecided calls are rejected.
+
         Raises:
             RunActive: The thread has a run that has not ended.
             ThreadUnknown: There is no such thread.
+            AgentUnknown: There is no such agent.
         """
+        if request.agent:
+            await self._acting.require_agent(request.agent)
+        if waiting := await self._log.waiting_in(request.thread_id):
+            await self._end_waiting(waiting, why=NEW_MESSAGE)
         run = RunInfo(
             run_id=request.run_id,
             thread_id=request.thread_id,
@@ -66,13 +104,10 @@ class RunService:
             state="running",
             created_at=utc_now(),
             last_seq=0,
+            agent=request.agent,
         )
-        await self._log.create(run)
-        live = LiveRun(run.run_id, run.thread_id)
-        # A task of its own, so that a cancellation ends the model's work and nothing of what follows it.
-        consumer = asyncio.create_task(self._consume(live, request), name=f"answer-{run.run_id}")
-        work = self._working[run.run_id] = _Work(run, live, consumer)
-        work.task = asyncio.create_task(self._carry_out(work), name=f"run-{run.run_id}")
+        await self._log.create(run, request=request)
+        self._begin(run, request, LiveRun(run.run_id, run.thread_id))
         return run
 
     async def get(self, run_id: str) -> RunInfo:
@@ -85,11 +120,13 @@ class RunService:
         return [self._current(run) for run in await self._log.of_thread(thread_id)]
 
     async def history(self, thread_id: str) -> tuple[ChatMessage, ...]:
-        """Questions and answers of a thread so far, oldest first; runs without an answer are left out."""
+        """Questions and answers of a thread so far, oldest first; answers that broke off are left out."""
         messages: list[ChatMessage] = []
         for run in await self._log.of_thread(thread_id):
             if run.answer is not None and run.state in ("answered", "abstained"):
                 messages += [ChatMessage("user", run.question), ChatMessage("assistant", run.answer.answer)]
+            elif run.agent and run.state in ("waiting", "cancelled"):
+                messages += [ChatMessage("user", run.question), ChatMessage("assistant", UNFINISHED)]
         return tuple(messages)
 
     async def follow(self, run_id: str, *, after: int = 0) -> AsyncGenerator[RunEvent]:
@@ -97,10 +134,34 @@ class RunService:
 
         Leaving the iteration does not touch the run. Raises ``RunUnknown`` before the iteration.
         """
+        if run_id not in self._working:
+            await self._log.get(run_id)
+        return self._follow(run_id, after)
+
+    async def wake(self, run_id: str) -> None:
+        """Take up a run whose calls were decided or settled; nothing happens to one that is being worked on."""
         if work := self._working.get(run_id):
-            return work.live.follow(after)
-        await self._log.get(run_id)
-        return self._read_log(run_id, after)
+            work.again = True
+        elif not self._closing and await self._log.claim(run_id):
+            await self._take_up(run_id)
+
+    async def sweep(self) -> None:
+        """Take up every run that can go on and that nobody works on: left behind by a process, or decided elsewhere."""
+        busy = {work.run.thread_id for work in self._working.values()}
+        for run_id in await self._recovery.left_behind(busy=busy):
+            await self._log.release(run_id)
+        for run_id in await self._log.waiting():
+            if await self._recovery.can_go_on(run_id):
+                await self.wake(run_id)
+
+    async def keep_going(self) -> None:
+        """Sweep for ever; a failing database is tried again."""
+        while True:
+            try:
+                await self.sweep()
+            except SQLAlchemyError:
+                logger.exception("Runs not looked after; tried again soon")
+            await asyncio.sleep(SWEEP_SECONDS)
 
     def request_cancel(self, run_id: str, reason: StopReason = "cancelled") -> None:
         """Stop the run soon, its model included; nothing happens to a run that has ended."""
@@ -114,6 +175,7 @@ class RunService:
         if work is not None and work.task is not None:
             self.request_cancel(run_id)
             await asyncio.wait([work.task])
+        await self._end_waiting(run_id, why=STOPPED)
         return await self.get(run_id)
 
     async def cancel_thread(self, thread_id: str) -> None:
@@ -121,40 +183,93 @@ class RunService:
         for work in list(self._working.values()):
             if work.run.thread_id == thread_id:
                 await self.cancel(work.run.run_id)
+        if waiting := await self._log.waiting_in(thread_id):
+            await self._end_waiting(waiting, why=STOPPED)
 
     async def close(self) -> None:
-        """End all runs as interrupted; called when the API ends."""
+        """End answers as interrupted and leave runs of agents for the next start; called when the API ends."""
+        self._closing = True
         tasks = [work.task for work in self._working.values() if work.task is not None]
         for run_id in list(self._working):
             self.request_cancel(run_id, "interrupted")
         if tasks:
             await asyncio.wait(tasks)
 
+    def _begin(self, run: RunInfo, request: AnswerRequest, live: LiveRun) -> None:
+        # A task of its own, so that a cancellation ends the model's work and nothing of what follows it.
+        consumer = asyncio.create_task(self._consume(live, request), name=f"answer-{run.run_id}")
+        work = self._working[run.run_id] = _Work(run, live, consumer)
+        work.task = asyncio.create_task(self._carry_out(work), name=f"run-{run.run_id}")
+
+    async def _take_up(self, run_id: str) -> None:
+        run, request = await self._log.get(run_id), await self._log.request(run_id)
+        stored = await self._log.last_seq(run_id)
+        # A parked run has stored all it showed; one that was left behind may have shown more.
+        known = stored if stored == run.last_seq else stored + SEQ_GAP
+        self._begin(run, request, LiveRun(run_id, run.thread_id, after=known))
+
+    async def _end_waiting(self, run_id: str, *, why: str) -> None:
+        """End a run that waits, if it does: its calls that have not started are rejected."""
+        if not await self._log.claim(run_id):
+            return
+        await self._recovery.reject_calls(run_id, why=why)
+        run = await self._log.get(run_id)
+        live = LiveRun(run_id, run.thread_id, after=await self._log.last_seq(run_id))
+        terminal = live.cancelled()
+        ended = run.model_copy(update={"state": "cancelled", "last_seq": terminal.seq})
+        await self._log.finish(ended, [terminal])
+        await self._forget(ended)
+        self._metrics.run_ended(ended)
+
     def _current(self, run: RunInfo) -> RunInfo:
         work = self._working.get(run.run_id)
         return run.model_copy(update={"last_seq": work.live.last_seq}) if work else run
 
-    async def _read_log(self, run_id: str, after: int) -> AsyncGenerator[RunEvent]:
+    async def _follow(self, run_id: str, after: int) -> AsyncGenerator[RunEvent]:
         while True:
-            # State first: what is read after a run has ended is all there is.
-            run = await self._log.get(run_id)
-            if run.state != "running" and after > run.last_seq:
-                # The follower saw tokens that a killed process had not written; it still gets its end.
-                after = run.last_seq - 1
-            for event in await self._log.events(run_id, after=after):
-                yield event
-                after = event.seq
-            if run.state != "running":
-                return
-            await asyncio.sleep(_REMOTE_POLL_SECONDS)
+            work = self._working.get(run_id)
+            if work is not None:
+                async for event in self._follow_live(work.live, after):
+                    yield event
+                    after = event.seq
+                if work.live.events and is_terminal(work.live.events[-1]):
+                    return
+            else:
+                # State before events: what is read after a run has ended is all there is.
+                run = await self._log.get(run_id)
+                ended = run.state not in ("running", "waiting")
+                if ended and after > run.last_seq:
+                    # The follower saw tokens that a killed process had not written; it still gets its end.
+                    after = run.last_seq - 1
+                for event in await self._log.events(run_id, after=after):
+                    yield event
+                    after = event.seq
+                if ended:
+                    return
+            if self._working.get(run_id) is work:
+                await asyncio.sleep(_REMOTE_POLL_SECONDS)
+
+    async def _follow_live(self, live: LiveRun, after: int) -> AsyncGenerator[RunEvent]:
+        """Events of the attempts before, from the log, then those of this one."""
+        if after < live.after:
+            for event in await self._log.events(live.run_id, after=after):
+                if event.seq <= live.after:
+                    yield event
+        async for event in live.follow(after):
+            yield event
 
     async def _carry_out(self, work: _Work) -> None:
         fields = {"run_id": work.run.run_id, "thread_id": work.run.thread_id}
         logger.info("Run started", extra=fields)
         while not (await asyncio.wait([work.consumer], timeout=FLUSH_SECONDS))[0]:
             await self._flush(work)
+        if work.parks:
+            await self._park(work)
+            return
         terminal = work.terminal()
         ended = _ended(work, terminal)
+        if work.run.agent and not isinstance(terminal, RunFinished):
+            await self._recovery.reject_calls(work.run.run_id, why=STOPPED)
         try:
             await self._log.finish(ended, [*work.unwritten(), terminal])
         except SQLAlchemyError:
@@ -163,16 +278,41 @@ class RunService:
             terminal = work.live.failed("internal_error", "The run log cannot be written; check the database and disk.")
             work.live.publish(terminal)
         else:
-            work.live.publish(terminal)
             del self._working[work.run.run_id]
+            work.live.publish(terminal)
+            await self._forget(ended)
         self._metrics.run_ended(ended)
         logger.info("Run ended", extra=fields | {"state": ended.state})
+
+    async def _park(self, work: _Work) -> None:
+        """Leave a run of an agent to whoever can take it up; at once to ourselves when a decision came meanwhile."""
+        run_id = work.run.run_id
+        parked = work.run.model_copy(update={"last_seq": work.live.last_seq})
+        try:
+            await self._log.park(parked, work.unwritten())
+        except SQLAlchemyError:
+            logger.exception("Run not parked; the next start takes it up", extra={"run_id": run_id})
+        del self._working[run_id]
+        work.live.close()
+        logger.info("Run waits", extra={"run_id": run_id, "thread_id": work.run.thread_id})
+        if not self._closing and (work.again or await self._recovery.can_go_on(run_id)):
+            await self.wake(run_id)
+
+    async def _forget(self, run: RunInfo) -> None:
+        if not run.agent:
+            return
+        try:
+            await self._acting.forget(run.run_id)
+        except Exception:
+            # What is left over takes space and does no harm.
+            logger.exception("Checkpoints not deleted", extra={"run_id": run.run_id})
 
     async def _consume(self, live: LiveRun, request: AnswerRequest) -> Terminal | None:
         """Publish what the graph says; the terminal event is returned, for it is shown when it is in the log."""
         started = perf_counter()
         first_token = True
-        async with aclosing(self._answerer.run(request)) as events:
+        source = self._acting.run(request, last_seq=live.after) if request.agent else self._answerer.run(request)
+        async with aclosing(source) as events:
             async for event in events:
                 if isinstance(event, RunFailed | RunCancelled | RunFinished):
                     return event
@@ -204,6 +344,19 @@ class _Work:
     task: asyncio.Task[None] | None = None
     written: int = 0
     stop_reason: StopReason = "cancelled"
+    again: bool = False
+    """A call of the run was decided while it was worked on."""
+
+    @property
+    def parks(self) -> bool:
+        """Whether the run of an agent stops here and goes on later; the consumer is done."""
+        if not self.run.agent:
+            return False
+        if self.consumer.cancelled():
+            return self.stop_reason == "interrupted"
+        if self.consumer.exception() or self.consumer.result():
+            return False
+        return not self.live.events or isinstance(self.live.events[-1], RunWaiting)
 
     def unwritten(self) -> list[RunEvent]:
         return self.live.events[self.written :]

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 from platformdirs import user_data_path
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, IPvAnyNetwork, SecretStr, ValidationError
 
-from agents.settings import AnswerSettings, ModelSettings
+from agents.settings import AgentSettings, AnswerSettings, ModelSettings
 from app.errors import SettingsInvalid
 from app.home import Home
 from ingestion.settings import IngestionSettings
@@ -109,6 +109,7 @@ class Settings(BaseModel):
     ingestion: IngestionSettings = IngestionSettings()
     model: ModelSettings = ModelSettings()
     answer: AnswerSettings = AnswerSettings()
+    agents: AgentSettings = AgentSettings()
     server: ServerSettings = ServerSettings()
     database: DatabaseSettings = DatabaseSettings()
     models: ModelStoreSettings = ModelStoreSettings()

@@ -33,16 +33,20 @@ runs = sa.Table(
     sa.Column("answer", sa.Text),
     sa.Column("error", sa.Text),
     sa.Column("owner", sa.Text, nullable=False),
+    sa.Column("agent", sa.String(64), nullable=False, server_default=""),
+    sa.Column("request", sa.Text, nullable=False, server_default=""),
     sa.Index("ix_runs_thread_id", "thread_id", "created_at"),
+    sa.Index("ix_runs_state", "state"),
 )
-"""``owner`` names the machine and home whose API runs it: only that API may call it interrupted at its next start."""
+"""``owner`` names the machine and home whose API works on it: at its next start that API knows what it left behind.
+``agent`` is empty for answers from documents alone; ``request`` is what a run of an agent is taken up again from."""
 
 sa.Index(
-    "uq_runs_one_running_per_thread",
+    "uq_runs_one_active_per_thread",
     runs.c.thread_id,
     unique=True,
-    sqlite_where=runs.c.state == "running",
-    postgresql_where=runs.c.state == "running",
+    sqlite_where=runs.c.state.in_(("running", "waiting")),
+    postgresql_where=runs.c.state.in_(("running", "waiting")),
 )
 
 run_events = sa.Table(

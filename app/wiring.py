@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import secrets
 import shutil
 import socket
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -17,6 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from agents.chat_model import ChatModel
 from agents.errors import ModelUnavailable
+from app.acting import ActingNeeds, AgentService
 from app.approvals import ApprovalService
 from app.database import open_database
 from app.deferred import DeferredAnswerer, DeferredChatModel
@@ -25,10 +27,12 @@ from app.home_lock import lock_home, require_space
 from app.jobs import JobService
 from app.metrics import Metrics
 from app.models.store import ModelStore
+from app.recovery import Recovery
 from app.run_log import RunLog
 from app.runs import RunService
 from app.settings import Settings
 from app.threads import ThreadStore
+from app.tool_service import ToolService
 from ingestion.ledger import Ledger
 from ingestion.pipeline import Ingester
 from retrieval.embedders.protocol import Embedder
@@ -36,8 +40,11 @@ from retrieval.errors import ModelFilesMissing
 from retrieval.lexical import LexicalEncoder
 from retrieval.search import Retriever
 from retrieval.store.protocol import VectorStore
+from tools.builtin.tools import BuiltInNeeds, built_in_tools
 from tools.grants import GrantStore
+from tools.leases import ThreadLeases
 from tools.ledger import ExecutionLedger
+from tools.memory import FactStore
 from tools.types import ToolSpec
 
 if TYPE_CHECKING:
@@ -63,6 +70,8 @@ class Platform:
     answerer: DeferredAnswerer
     threads: ThreadStore
     runs: RunService
+    agents: AgentService
+    tools: ToolService
     approvals: ApprovalService
     jobs: JobService
     model_store: ModelStore
@@ -127,10 +136,37 @@ async def open_platform(
         if start_model:
             await _start_model(answerer, model_server)
         metrics = Metrics()
-        runs = RunService(log, answerer, metrics)
+        calls, grants, leases, facts = (
+            ExecutionLedger(engine),
+            GrantStore(engine),
+            ThreadLeases(engine),
+            FactStore(engine),
+        )
+        tools = ToolService(
+            settings,
+            engine,
+            environ=os.environ,
+            builtins=built_in_tools(BuiltInNeeds(searcher=retriever, shelf=ledger, chunks=store, facts=facts)),
+        )
+        stack.push_async_callback(tools.close)
+        needs = ActingNeeds(
+            retriever=retriever,
+            chat_model=chat_model,
+            tools=tools,
+            ledger=calls,
+            grants=grants,
+            leases=leases,
+            facts=facts,
+        )
+        agents = AgentService(settings, needs)
+        stack.push_async_callback(agents.aclose)
+        recovery = Recovery(log, calls, leases)
+        await recovery.at_start()
+        runs = RunService(log, answerer, metrics, acting=agents, recovery=recovery)
         stack.push_async_callback(runs.close)
-        approvals = ApprovalService(ExecutionLedger(engine), GrantStore(engine), find_tool=_find_tool, wake=_wake)
-        await stack.enter_async_context(_sweeping(approvals))
+        approvals = ApprovalService(calls, grants, find_tool=partial(_find_tool, tools), wake=runs.wake)
+        await stack.enter_async_context(_background(approvals.sweep(), "approvals-sweep"))
+        await stack.enter_async_context(_background(runs.keep_going(), "runs-sweep"))
         jobs = JobService(ingester, metrics, home)
         stack.push_async_callback(jobs.close)
         yield Platform(
@@ -146,6 +182,8 @@ async def open_platform(
             answerer=answerer,
             threads=ThreadStore(engine),
             runs=runs,
+            agents=agents,
+            tools=tools,
             approvals=approvals,
             jobs=jobs,
             model_store=model_store,
@@ -156,9 +194,9 @@ async def open_platform(
 
 
 @asynccontextmanager
-async def _sweeping(approvals: ApprovalService) -> AsyncGenerator[None]:
-    """Calls that nobody decides are ended as long as the context is open."""
-    task = asyncio.create_task(approvals.sweep(), name="approvals-sweep")
+async def _background(work: Coroutine[None, None, None], name: str) -> AsyncGenerator[None]:
+    """The work goes on as long as the context is open."""
+    task = asyncio.create_task(work, name=name)
     try:
         yield
     finally:
@@ -166,13 +204,9 @@ async def _sweeping(approvals: ApprovalService) -> AsyncGenerator[None]:
         await asyncio.wait([task])
 
 
-async def _find_tool(_server: str, _tool: str) -> ToolSpec | None:
-    """No tools are on offer yet."""
-    return None
-
-
-async def _wake(_run_id: str) -> None:
-    """No run waits for a decision yet."""
+async def _find_tool(tools: ToolService, server: str, tool: str) -> ToolSpec | None:
+    found = await tools.find(server, tool)
+    return found.spec if found else None
 
 
 def _remove_uploads(home: Home) -> None:

@@ -6,11 +6,39 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from datetime import UTC, datetime
 
+from sqlalchemy.ext.asyncio import AsyncEngine
+
 from agents.answer import Answer, Usage
 from agents.chat_model import ChatDelta, ChatMessage, Sampling, ToolOffer
-from agents.errors import AgentError
+from agents.errors import AgentError, AgentUnknown
 from agents.events import AnswerDone, RunEvent, RunFinished, RunStarted, Token
 from agents.request import AnswerRequest
+from app.metrics import Metrics
+from app.recovery import Recovery
+from app.run_log import RunLog
+from app.runs import AnswerSource, RunService
+from tools.leases import ThreadLeases
+from tools.ledger import ExecutionLedger
+
+
+class NoAgents:
+    """A platform without agents: nothing of a run is ever kept."""
+
+    async def require_agent(self, name: str) -> None:
+        raise AgentUnknown(f"There is no agent {name!r}; there are: none.")
+
+    async def run(self, request: AnswerRequest, *, last_seq: int = 0) -> AsyncGenerator[RunEvent]:
+        for event in ():
+            yield event
+
+    async def forget(self, run_id: str) -> None:
+        del run_id
+
+
+def run_service(engine: AsyncEngine, log: RunLog, answers: AnswerSource) -> RunService:
+    """Runs over a database, without agents."""
+    recovery = Recovery(log, ExecutionLedger(engine), ThreadLeases(engine))
+    return RunService(log, answers, Metrics(), acting=NoAgents(), recovery=recovery)
 
 
 class ScriptedAnswers:

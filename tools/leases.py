@@ -54,3 +54,8 @@ class ThreadLeases:
         query = select(LEASES.c.thread_id, LEASES.c.runner).where(LEASES.c.expires_at <= self._clock())
         async with self._engine.connect() as connection:
             return [(row.thread_id, row.runner) for row in await connection.execute(query)]
+
+    async def clear(self, thread_id: str) -> None:
+        """End a lease whoever holds it; for the process that knows its holder to be dead."""
+        async with self._engine.begin() as connection:
+            await connection.execute(delete(LEASES).where(LEASES.c.thread_id == thread_id))

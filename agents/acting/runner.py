@@ -23,7 +23,6 @@ from agents.acting.records import ActingInput, dump_request
 from agents.answer import Answer
 from agents.closing import closing
 from agents.drafts import Draft
-from agents.errors import AgentUnknown
 from agents.event_stream import UNEXPECTED, Stamps, event_of, failed_event, stamps_of
 from agents.events import AnswerDone, RunEvent, RunFailed, RunFinished, RunStarted, RunWaiting
 from agents.request import AnswerRequest
@@ -38,31 +37,13 @@ MAX_TURNS_IN_GRAPH = 1000
 class ActingRunner:
     """Carries out runs of agents. Belongs to one event loop; holds nothing of a run between attempts."""
 
-    def __init__(
-        self,
-        parts: ActingParts,
-        *,
-        leases: ThreadLeases,
-        checkpointer: BaseCheckpointSaver[str],
-        heartbeat: float = 5.0,
-    ) -> None:
-        self._parts = parts
+    def __init__(self, *, leases: ThreadLeases, checkpointer: BaseCheckpointSaver[str], heartbeat: float = 5.0) -> None:
         self._leases = leases
         self._checkpointer = checkpointer
         self._heartbeat = heartbeat
         self._graph = build_acting_graph(checkpointer)
 
-    def require_agent(self, name: str) -> None:
-        """Pass when an agent of that name is declared.
-
-        Raises:
-            AgentUnknown: There is none; the sentence lists those that are.
-        """
-        if self._parts.catalog.get(name) is None:
-            known = ", ".join(sorted(self._parts.catalog.agents))
-            raise AgentUnknown(f"There is no agent {name!r}; there are: {known}.")
-
-    async def run(self, request: AnswerRequest, *, last_seq: int = 0) -> AsyncGenerator[RunEvent]:
+    async def run(self, request: AnswerRequest, parts: ActingParts, *, last_seq: int = 0) -> AsyncGenerator[RunEvent]:
         """Events of one attempt, numbered from ``last_seq + 1``.
 
         The last event is terminal, or ``run_waiting``: then the run goes on with another attempt once a person has
@@ -70,6 +51,7 @@ class ActingRunner:
 
         Args:
             request: The run; the same one for every attempt.
+            parts: What it works with; may be newer than that of the attempt before.
             last_seq: Number of the newest event of the attempts before; 0 for the first.
         """
         runner = f"{request.run_id[:8]}-{uuid4().hex[:12]}"
@@ -78,8 +60,10 @@ class ActingRunner:
         async with self._holding(request.thread_id, runner):
             stamps = stamps_of(request, last=last_seq)
             if last_seq == 0:
-                yield RunStarted(**stamps.next(), question=request.question, model=self._parts.chat_model.name)
-            async with closing(self._attempt(request, runner, stamps)) as events:
+                yield RunStarted(**stamps.next(), question=request.question, model=parts.chat_model.name)
+            async with closing(
+                self._attempt(request, ActingContext(parts, runner, started=perf_counter()), stamps)
+            ) as events:
                 async for event in events:
                     yield event
 
@@ -87,9 +71,10 @@ class ActingRunner:
         """Delete the checkpoints of a run that has ended."""
         await self._checkpointer.adelete_thread(run_id)
 
-    async def _attempt(self, request: AnswerRequest, runner: str, stamps: Stamps) -> AsyncGenerator[RunEvent]:
+    async def _attempt(
+        self, request: AnswerRequest, context: ActingContext, stamps: Stamps
+    ) -> AsyncGenerator[RunEvent]:
         config: RunnableConfig = {"configurable": {"thread_id": request.run_id}, "recursion_limit": MAX_TURNS_IN_GRAPH}
-        context = ActingContext(self._parts, runner, started=perf_counter())
         status = None
         try:
             begun = (await self._graph.aget_state(config)).values

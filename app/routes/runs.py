@@ -9,6 +9,7 @@ from fastapi import APIRouter, Depends, Header, Query
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
 from agents.events import RunEvent
+from app.actor import ActorDep
 from app.asking import ask
 from app.openapi import problems
 from app.routes.platform import PlatformDep
@@ -19,9 +20,12 @@ router = APIRouter(prefix="/api", tags=["runs"])
 
 
 @router.post("/threads/{thread_id}/runs", status_code=202, operation_id="start_run", responses=problems(404, 409, 422))
-async def start_run(thread_id: str, request: RunRequest, platform: PlatformDep) -> RunInfo:
-    """Ask in a thread. Returns at once; the run goes on whoever listens. 409 while the thread has another run."""
-    return await ask(platform, thread_id, request)
+async def start_run(thread_id: str, request: RunRequest, platform: PlatformDep, user: ActorDep) -> RunInfo:
+    """Ask in a thread. Returns at once; the run goes on whoever listens. 409 while the thread has another run.
+
+    A run of the thread that waits for a person is ended instead: its calls that have not started are rejected.
+    """
+    return await ask(platform, thread_id, request, user=user)
 
 
 @router.get("/runs/{run_id}", operation_id="get_run", responses=problems(404))

@@ -11,12 +11,11 @@ from agents.events import RunCancelled, RunEvent, RunFailed, is_terminal
 from agents.request import AnswerRequest
 from app.database import open_database
 from app.errors import RunActive, RunUnknown, ThreadUnknown
-from app.metrics import Metrics
 from app.run_log import RunLog
 from app.runs import RunService
 from app.settings import Settings
 from app.threads import ThreadStore
-from tests.fakes import ScriptedAnswers
+from tests.fakes import ScriptedAnswers, run_service
 
 _WAIT_SECONDS = 10
 
@@ -34,7 +33,7 @@ def answers() -> ScriptedAnswers:
 
 @pytest.fixture
 async def service(engine: AsyncEngine, answers: ScriptedAnswers) -> AsyncGenerator[RunService]:
-    service = RunService(RunLog(engine, owner="test"), answers, Metrics())
+    service = run_service(engine, RunLog(engine, owner="test"), answers)
     yield service
     await service.close()
 
@@ -166,7 +165,7 @@ async def test_of_many_concurrent_starts_in_a_thread_one_wins(
 
 
 async def test_answer_that_breaks_off_ends_as_failed(engine: AsyncEngine, request_: AnswerRequest) -> None:
-    service = RunService(RunLog(engine, owner="test"), ScriptedAnswers(error=ValueError("boom")), Metrics())
+    service = run_service(engine, RunLog(engine, owner="test"), ScriptedAnswers(error=ValueError("boom")))
     await service.start(request_)
     events = await _collect(service, request_.run_id)
     assert isinstance(events[-1], RunFailed)
@@ -193,14 +192,14 @@ async def test_run_of_a_killed_process_is_interrupted_at_the_next_start(
 ) -> None:
     killed = ScriptedAnswers(tuple(f"{number} " for number in range(5)))
     killed.hold_before = 3
-    before = RunService(RunLog(engine, owner="this"), killed, Metrics())
+    before = run_service(engine, RunLog(engine, owner="this"), killed)
     await before.start(request_)
     await killed.held.wait()
 
     log = RunLog(engine, owner="this")
     assert await RunLog(engine, owner="another machine").interrupt_running() == 0
     assert await log.interrupt_running() == 1
-    after = RunService(log, ScriptedAnswers(), Metrics())
+    after = run_service(engine, log, ScriptedAnswers())
     events = await _collect(after, request_.run_id)
     assert [is_terminal(event) for event in events] == [False] * (len(events) - 1) + [True]
     assert isinstance(events[-1], RunFailed)
@@ -226,7 +225,7 @@ async def test_run_log_is_readable_by_a_service_that_did_not_write_it(
 ) -> None:
     await service.start(request_)
     events = await _collect(service, request_.run_id)
-    other = RunService(RunLog(engine, owner="test"), ScriptedAnswers(), Metrics())
+    other = run_service(engine, RunLog(engine, owner="test"), ScriptedAnswers())
     assert await _collect(other, request_.run_id) == events
     assert await _collect(other, request_.run_id, after=4) == events[4:]
 

@@ -133,12 +133,12 @@ class Bench:
         )
 
     def runner(self) -> ActingRunner:
-        return ActingRunner(self.parts, leases=self.leases, checkpointer=self.saver)
+        return ActingRunner(leases=self.leases, checkpointer=self.saver)
 
     async def attempt(self, request: AnswerRequest | None = None) -> list[RunEvent]:
         """One attempt; its events join those of the attempts before."""
         last = self.events[-1].seq if self.events else 0
-        new = [event async for event in self.runner().run(request or ask(), last_seq=last)]
+        new = [event async for event in self.runner().run(request or ask(), self.parts, last_seq=last)]
         self.events += new
         return new
 

@@ -6,8 +6,12 @@ import asyncio
 import json
 
 import pytest
+from langchain_core.runnables import RunnableConfig
+from langgraph.types import Command
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from agents.acting.context import ActingContext
+from agents.acting.graph import build_acting_graph
 from agents.events import (
     ApprovalNeeded,
     RunFinished,
@@ -203,7 +207,7 @@ async def test_resumes_at_once_run_a_call_once(engine: AsyncEngine) -> None:
     last = bench.events[-1].seq
 
     async def again() -> int:
-        return len([event async for event in bench.runner().run(ask(), last_seq=last)])
+        return len([event async for event in bench.runner().run(ask(), bench.parts, last_seq=last)])
 
     counts = await asyncio.gather(again(), again(), again())
     assert bench.cluster.effects == ["limit orders-api 1Gi"]
@@ -216,33 +220,27 @@ async def test_a_checkpoint_from_before_the_effect_replays_the_recorded_result(e
     (call,) = await bench.waiting()
     await bench.decide(call)
     await bench.attempt()
-    graph = bench.runner()._graph
-    config = {"configurable": {"thread_id": "run-1"}}
+    graph = build_acting_graph(bench.saver)
+    config: RunnableConfig = {"configurable": {"thread_id": "run-1"}}
     old = [state async for state in graph.aget_state_history(config) if "run_tool" in state.next]
     assert old
-    from agents.acting.context import ActingContext
-
     context = ActingContext(bench.parts, "fork", 0.0)
-    async for _ in graph.astream(None, old[-1].config, context=context, stream_mode="custom", version="v2"):
+    async for _part in graph.astream(None, old[-1].config, context=context, stream_mode="custom", version="v2"):
         pass
     assert bench.cluster.effects == ["limit orders-api 1Gi"]
 
 
 async def test_garbage_resumes_leave_the_call_waiting(engine: AsyncEngine) -> None:
-    from langgraph.types import Command
-
-    from agents.acting.context import ActingContext
-
     bench = Bench(engine, ScriptedChatModel([calls(SET, RESTART), CLOSING]))
     await bench.attempt()
-    graph = bench.runner()._graph
+    graph = build_acting_graph(bench.saver)
     context = ActingContext(bench.parts, "garbage", 0.0)
-    config = {"configurable": {"thread_id": "run-1"}}
+    config: RunnableConfig = {"configurable": {"thread_id": "run-1"}}
     ids = [raised.id for task in (await graph.aget_state(config)).tasks for raised in task.interrupts]
     for resume in ({ids[0]: {"decisions": ["approve"]}}, {ids[1]: True}, {"no-such-id": "approve"}):
         parts = graph.astream(Command(resume=resume), config, context=context, stream_mode="custom", version="v2")
         try:
-            async for _ in parts:
+            async for _part in parts:
                 pass
         except (RuntimeError, ValueError, KeyError):
             continue

@@ -1,0 +1,75 @@
+"""What becomes of runs of agents that their process left behind: which can go on, and what their calls now are.
+
+A call that a dead process had started is unknown and goes to a person, unless it may be tried again unasked. Knows no
+task and no graph.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from app.run_log import RunLog
+from tools.leases import ThreadLeases
+from tools.ledger import ExecutionLedger
+
+logger = logging.getLogger(__name__)
+
+LEFT_BEHIND = "Groundwork ended while this call was running."
+
+
+@dataclass(frozen=True, slots=True)
+class Recovery:
+    """Over one database; safe from several processes."""
+
+    log: RunLog
+    ledger: ExecutionLedger
+    leases: ThreadLeases
+
+    async def at_start(self) -> int:
+        """Take down what the process before this one, of the same home, was working on; returns how many runs."""
+        left = await self.log.running_agents()
+        for run in left:
+            await self._abandon(run.run_id, run.thread_id)
+        return len(left)
+
+    async def left_behind(self, *, busy: Collection[str]) -> list[str]:
+        """Runs of any process whose lease ran out; their calls are settled as far as code may.
+
+        Args:
+            busy: Threads that this process works on, however late it is with their leases.
+        """
+        runs: list[str] = []
+        for thread_id, runner in await self.leases.expired():
+            if thread_id in busy:
+                continue
+            for run in await self.log.running_agents(thread_id=thread_id):
+                await self._settle(run.run_id)
+                runs.append(run.run_id)
+            await self.leases.release(thread_id, runner)
+        return runs
+
+    async def can_go_on(self, run_id: str) -> bool:
+        """Whether an attempt would get further than the one before: a call was approved, or none waits any more."""
+        calls = await self.ledger.find(run_id=run_id)
+        approved = any(call.state == "pending" and call.decision in ("approve", "edit") for call in calls)
+        waiting = any(call.state == "unknown" or (call.state == "pending" and not call.decision) for call in calls)
+        return approved or not waiting
+
+    async def reject_calls(self, run_id: str, *, why: str) -> None:
+        """Reject every call of a run that has not started."""
+        await self.ledger.supersede(run_id, why=why, approved=True)
+
+    async def _abandon(self, run_id: str, thread_id: str) -> None:
+        await self._settle(run_id)
+        await self.leases.clear(thread_id)
+        await self.log.release(run_id)
+        logger.warning("A run was left behind and is taken up again", extra={"run_id": run_id})
+
+    async def _settle(self, run_id: str) -> None:
+        for call in await self.ledger.find(states=("started",), run_id=run_id):
+            runner = call.runner or ""
+            if call.retryable and await self.ledger.release_retryable(call.call_id, runner=runner):
+                continue
+            await self.ledger.mark_unknown(call.call_id, runner=runner, why=LEFT_BEHIND)
