@@ -12,6 +12,7 @@ from app.approval_schema import (
     DecisionRequest,
     GrantInfo,
     GrantList,
+    RejectRunRequest,
     SettlementRequest,
 )
 from tools.calls import CallState
@@ -42,6 +43,11 @@ class ApprovalCalls:
     def settle(self, call_id: str, request: SettlementRequest) -> Approval:
         """Say what became of a call whose outcome is unknown."""
         return self._http.send("POST", f"/api/approvals/{segment(call_id)}/settlement", Approval, body=request)
+
+    def reject_run(self, run_id: str, *, reason: str = "") -> ApprovalList:
+        """Reject every undecided call of a run; returns those."""
+        request = RejectRunRequest(run_id=run_id, reason=reason)
+        return self._http.send("POST", "/api/approvals/rejections", ApprovalList, body=request)
 
     def grants(self) -> list[GrantInfo]:
         """Standing grants, oldest first."""

@@ -15,6 +15,7 @@ from ui.answer_component import draw_answer
 from ui.markup import markdown_html
 from ui.passages_html import budget_html, claims_html, passages_html
 from ui.session import PassageKey
+from ui.steps import draw_reviews, draw_steps
 from ui.wording import claims_summary, literal, place, plural, seconds, shorten, tokens
 
 LABEL_LENGTH = 60
@@ -27,6 +28,10 @@ _REASONS = {
 
 def draw_ended(run: RunInfo) -> None:
     """Draw a run that has ended, whichever way."""
+    if run.agent:
+        view = session.ended_view(session.client().base_url, run.run_id)
+        draw_steps(view.steps)
+        draw_reviews(view.reviews)
     match run.state:
         case "answered" | "abstained":
             if run.answer is None:
@@ -43,7 +48,7 @@ def draw_ended(run: RunInfo) -> None:
                 st.html(markdown_html(text))
             st.caption(":material/stop_circle: Stopped before it was finished; nothing of it was checked.")
             _draw_again(run)
-        case "running":
+        case "running" | "waiting":
             raise ValueError(f"run {run.run_id!r} has not ended")
         case _:
             assert_never(run.state)

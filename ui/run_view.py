@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeAlias, assert_never
+from typing import Literal, TypeAlias
 
 from agents.answer import ContextReport, FoundPassage
 from agents.events import (
     AnswerDone,
     AnswerReviewed,
-    ApprovalDecided,
-    ApprovalNeeded,
     ClaimsChecked,
     HitsFound,
     QueryRewritten,
@@ -23,11 +21,8 @@ from agents.events import (
     RunWaiting,
     StepStarted,
     Token,
-    ToolCalled,
-    ToolProgress,
-    ToolReturned,
 )
-from ui.step_view import Steps, begin, speak, take_call
+from ui.step_view import CallEvent, Steps, begin, speak, take_call
 
 Stage: TypeAlias = Literal["searching", "reading", "thinking", "acting", "waiting", "writing", "checking", "ended"]
 
@@ -98,16 +93,10 @@ def _apply(view: RunView, event: RunEvent) -> RunView:
             return replace(view, stage="reading", query=event.query, passages=found, context=context, text="")
         case Token():
             return _written(view, event)
-        case StepStarted():
-            return replace(view, stage="thinking", steps=begin(view.steps, event))
-        case ToolCalled() | ApprovalNeeded() | ApprovalDecided() | ToolProgress() | ToolReturned():
-            return replace(view, stage="acting", steps=take_call(view.steps, event))
         case RunWaiting():
             return replace(view, stage="waiting")
         case AnswerReviewed():
-            review = Review(event.reviewer, event.approved, event.remark)
-            text = view.text if event.approved else ""
-            return replace(view, stage="checking", reviews=(*view.reviews, review), text=text)
+            return _reviewed(view, event)
         case ClaimsChecked() | AnswerDone():
             return replace(view, stage="checking")
         case RunCancelled():
@@ -115,10 +104,22 @@ def _apply(view: RunView, event: RunEvent) -> RunView:
         case RunFailed() | RunFinished():
             return replace(view, stage="ended")
         case _:
-            assert_never(event)
+            return _acted(view, event)
 
 
 def _written(view: RunView, event: Token) -> RunView:
     if event.step:
         return replace(view, stage="writing", steps=speak(view.steps, event.step, event.text))
     return replace(view, stage="writing", text=view.text + event.text)
+
+
+def _acted(view: RunView, event: StepStarted | CallEvent) -> RunView:
+    if isinstance(event, StepStarted):
+        return replace(view, stage="thinking", steps=begin(view.steps, event))
+    return replace(view, stage="acting", steps=take_call(view.steps, event))
+
+
+def _reviewed(view: RunView, event: AnswerReviewed) -> RunView:
+    review = Review(event.reviewer, event.approved, event.remark)
+    text = view.text if event.approved else ""
+    return replace(view, stage="checking", reviews=(*view.reviews, review), text=text)

@@ -6,6 +6,7 @@ Nothing of a run is kept here but what can be read again from the API.
 from __future__ import annotations
 
 import os
+from contextlib import closing
 from typing import Literal, NamedTuple
 
 import streamlit as st
@@ -33,6 +34,8 @@ class PassageKey(NamedTuple):
     run_id: str = ""
     citation: int = 0
     """Number within the run's answer; 0 for a passage that is no citation."""
+    call_id: str = ""
+    """Call of a tool whose whole result is meant; the other fields are empty then."""
 
 
 class Notice(NamedTuple):
@@ -132,6 +135,16 @@ def view_of(run_id: str) -> RunView:
 def keep_view(run_id: str, view: RunView) -> None:
     """Keep what was seen, to attach behind it."""
     st.session_state[f"run-{run_id}"] = view
+
+
+def view_up_to(run_id: str, last_seq: int) -> RunView:
+    """The view of a run that waits, up to an event that its log has."""
+    view = view_of(run_id)
+    with closing(client().follow(run_id, after=view.seq)) as events:
+        while view.seq < last_seq and (event := next(events, None)) is not None:
+            view = fold([event], view)
+    keep_view(run_id, view)
+    return view
 
 
 @st.cache_data(max_entries=500, show_spinner=False)

@@ -18,7 +18,8 @@ from agents.events import (
 )
 from tools.types import Risk
 
-CallEvent: TypeAlias = ToolCalled | ApprovalNeeded | ApprovalDecided | ToolProgress | ToolReturned
+_Told: TypeAlias = ApprovalNeeded | ApprovalDecided | ToolProgress | ToolReturned
+CallEvent: TypeAlias = ToolCalled | _Told
 CallStage: TypeAlias = Literal["refused", "waiting", "unknown", "running", "done", "failed", "rejected", "expired"]
 
 
@@ -83,10 +84,7 @@ def take_call(steps: Steps, event: CallEvent) -> Steps:
     """The steps with what is new of a call; a call that nobody announced is left out."""
     if isinstance(event, ToolCalled):
         return _announce(steps, event)
-    return tuple(
-        replace(step, calls=tuple(_after(call, event) if call.call_id == event.call_id else call for call in step.calls))
-        for step in steps
-    )
+    return tuple(replace(step, calls=_told(step.calls, event)) for step in steps)
 
 
 def calls_of(steps: Steps) -> tuple[CallView, ...]:
@@ -117,7 +115,11 @@ def _with(calls: tuple[CallView, ...], new: CallView) -> tuple[CallView, ...]:
     return (*calls, new)
 
 
-def _after(call: CallView, event: ApprovalNeeded | ApprovalDecided | ToolProgress | ToolReturned) -> CallView:
+def _told(calls: tuple[CallView, ...], event: _Told) -> tuple[CallView, ...]:
+    return tuple(_after(call, event) if call.call_id == event.call_id else call for call in calls)
+
+
+def _after(call: CallView, event: _Told) -> CallView:
     match event:
         case ApprovalNeeded():
             return replace(call, stage="waiting" if event.state == "pending" else "unknown")

@@ -6,12 +6,11 @@ import asyncio
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Protocol
 
-from pydantic import BaseModel
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from agents.events import (
@@ -27,7 +26,9 @@ from agents.events import (
 )
 from app import schema
 from ingestion.types import DocumentRecord, FileOutcome, IngestProgress, IngestReport
+from tests.ui.acting_script import acting_script, asking_script, decided_script
 from tests.ui.script import DOCUMENTS, Script, script_for
+from tests.ui.stub_calls import CallState, call_routes, json_response, problem
 
 NOW = "2026-01-05T10:00:00.000000+00:00"
 
@@ -56,6 +57,7 @@ class StubState:
     cancels: list[str] = field(default_factory=list[str])
     questions: list[schema.RunRequest] = field(default_factory=list[schema.RunRequest])
     consistent: bool = True
+    calls: CallState = field(default_factory=CallState)
 
     def runs_of(self, thread_id: str) -> list[schema.RunInfo]:
         return [run.info for run in self.runs.values() if run.info.thread_id == thread_id]
@@ -80,8 +82,15 @@ def build_stub(state: StubState) -> Starlette:
             Route("/api/collections", api.collections),
             Route("/api/status", api.status),
             Route("/api/search", api.search, methods=["POST"]),
+            *call_routes(state.calls),
         ]
     )
+
+
+class Publish(Protocol):
+    """Appends one event to a run's log."""
+
+    async def __call__(self, event_type: type[Any], **fields: Any) -> None: ...
 
 
 class _Api:
@@ -93,19 +102,19 @@ class _Api:
             thread_id = f"thread-{len(self.state.threads) + 1}"
             info = schema.ThreadInfo(thread_id=thread_id, title="", created_at=NOW, updated_at=NOW, runs=0)
             self.state.threads[thread_id] = info
-            return _json(info, 201)
+            return json_response(info, 201)
         threads = [self._counted(info) for info in reversed(self.state.threads.values())]
-        return _json(schema.ThreadList(threads=threads))
+        return json_response(schema.ThreadList(threads=threads))
 
     async def thread(self, request: Request) -> Response:
         thread_id = request.path_params["thread_id"]
         if thread_id not in self.state.threads:
-            return _problem(404, "thread_unknown", f"There is no thread {thread_id!r}; GET /api/threads lists them.")
+            return problem(404, "thread_unknown", f"There is no thread {thread_id!r}; GET /api/threads lists them.")
         if request.method == "DELETE":
             del self.state.threads[thread_id]
             return Response(status_code=204)
         info = self._counted(self.state.threads[thread_id])
-        return _json(schema.ThreadDetail(thread=info, runs=self.state.runs_of(thread_id)))
+        return json_response(schema.ThreadDetail(thread=info, runs=self.state.runs_of(thread_id)))
 
     async def start(self, request: Request) -> Response:
         thread_id = request.path_params["thread_id"]
@@ -113,17 +122,24 @@ class _Api:
         self.state.questions.append(body)
         run_id = f"run-{len(self.state.runs) + 1}"
         info = schema.RunInfo(
-            run_id=run_id, thread_id=thread_id, question=body.question, state="running", created_at=NOW, last_seq=0
+            run_id=run_id,
+            thread_id=thread_id,
+            question=body.question,
+            state="running",
+            created_at=NOW,
+            last_seq=0,
+            agent=body.agent,
         )
         run = StubRun(info, script_for(body.question))
         self.state.runs[run_id] = run
         thread = self.state.threads[thread_id]
         self.state.threads[thread_id] = thread.model_copy(update={"title": thread.title or body.question})
+        await self._end_waiting(thread_id)
         run.task = asyncio.create_task(self._carry_out(run))
-        return _json(info, 202)
+        return json_response(info, 202)
 
     async def run(self, request: Request) -> Response:
-        return _json(self.state.runs[request.path_params["run_id"]].info)
+        return json_response(self.state.runs[request.path_params["run_id"]].info)
 
     async def cancel(self, request: Request) -> Response:
         run = self.state.runs[request.path_params["run_id"]]
@@ -131,7 +147,7 @@ class _Api:
         run.cancelled.set()
         if run.task is not None:
             await asyncio.wait([run.task])
-        return _json(run.info)
+        return json_response(run.info)
 
     async def events(self, request: Request) -> Response:
         run = self.state.runs[request.path_params["run_id"]]
@@ -141,7 +157,7 @@ class _Api:
     async def documents(self, request: Request) -> Response:
         if request.method == "GET":
             records = [record for record, _ in self.state.documents.values()]
-            return _json(schema.DocumentList(documents=records))
+            return json_response(schema.DocumentList(documents=records))
         async with request.form() as form:
             collection = str(form["collection"])
             files = [
@@ -168,23 +184,23 @@ class _Api:
             report=IngestReport(files=tuple(outcomes), totals=totals, seconds=0.1),
         )
         self.state.jobs[job_id] = job
-        return _json(job, 202)
+        return json_response(job, 202)
 
     async def document(self, request: Request) -> Response:
         document_id = request.path_params["document_id"]
         if document_id not in self.state.documents:
-            return _problem(404, "document_unknown", f"There is no document {document_id!r}.")
+            return problem(404, "document_unknown", f"There is no document {document_id!r}.")
         record, _ = self.state.documents[document_id]
         if request.method == "DELETE":
             del self.state.documents[document_id]
-            return _json(schema.DocumentDeleted(document_id=document_id, source=record.source, chunks_left=0))
-        return _json(record)
+            return json_response(schema.DocumentDeleted(document_id=document_id, source=record.source, chunks_left=0))
+        return json_response(record)
 
     async def text(self, request: Request) -> Response:
         document_id = request.path_params["document_id"]
         if document_id not in self.state.documents:
-            return _problem(404, "document_unknown", f"There is no document {document_id!r}.")
-        return _json(schema.DocumentText(document_id=document_id, text=self.state.documents[document_id][1]))
+            return problem(404, "document_unknown", f"There is no document {document_id!r}.")
+        return json_response(schema.DocumentText(document_id=document_id, text=self.state.documents[document_id][1]))
 
     async def chunks(self, request: Request) -> Response:
         document_id = request.path_params["document_id"]
@@ -193,13 +209,13 @@ class _Api:
             chunk_id=f"{document_id}-0", position=0, char_start=0, char_end=len(text), page=None, section="",
             token_count=len(text.split()), text=text,
         )  # fmt: skip
-        return _json(schema.ChunkList(document_id=document_id, chunks=[chunk]))
+        return json_response(schema.ChunkList(document_id=document_id, chunks=[chunk]))
 
     async def job(self, request: Request) -> Response:
-        return _json(self.state.jobs[request.path_params["job_id"]])
+        return json_response(self.state.jobs[request.path_params["job_id"]])
 
     async def collections(self, request: Request) -> Response:
-        return _json(schema.CollectionList(collections=self._collections()))
+        return json_response(schema.CollectionList(collections=self._collections()))
 
     async def status(self, request: Request) -> Response:
         records = [record for record, _ in self.state.documents.values()]
@@ -210,7 +226,7 @@ class _Api:
             failed=[record for record in records if record.status == "failed"],
             embedding_model="stub", store="edge", missing_chunks=0 if self.state.consistent else 2,
         )  # fmt: skip
-        return _json(report)
+        return json_response(report)
 
     async def search(self, request: Request) -> Response:
         body = schema.SearchRequest.model_validate_json(await request.body())
@@ -229,7 +245,7 @@ class _Api:
                 )
             )  # fmt: skip
         timings: dict[Any, float] = {"embed": 1.0, "search": 2.0, "rerank": 0.0, "total": 3.0}
-        return _json(schema.SearchResponse(query=body.query, hits=hits, timings_ms=timings))
+        return json_response(schema.SearchResponse(query=body.query, hits=hits, timings_ms=timings))
 
     def _collections(self) -> list[schema.CollectionInfo]:
         ready = [record for record, _ in self.state.documents.values() if record.status == "ready"]
@@ -257,6 +273,9 @@ class _Api:
             await publish(event_type, **fields)
 
         await publish(RunStarted, question=run.info.question, model="stub")
+        if run.info.agent and not await self._act(run, publish):
+            await end(RunCancelled, "cancelled", partial="")
+            return
         await publish(HitsFound, query=run.info.question, passages=script.passages, context=script.context)
         for token in script.tokens:
             if script.hold:
@@ -276,6 +295,34 @@ class _Api:
         await publish(AnswerDone, answer=answer, usage=answer.usage)
         await end(RunFinished, answer.status, status=answer.status)
 
+    async def _act(self, run: StubRun, publish: Publish) -> bool:
+        """Steps of an agent that looks at a pod and asks to raise its limit; False when the run was stopped."""
+        for type_, fields in acting_script(run.info.run_id):
+            await publish(type_, **fields)
+        call = self.state.calls.propose(f"{run.info.run_id}-call", run_id=run.info.run_id, thread_id=run.info.thread_id)
+        for type_, fields in asking_script(call):
+            await publish(type_, **fields)
+        run.info = run.info.model_copy(update={"state": "waiting"})
+        decided = asyncio.create_task(self.state.calls.decided(call.call_id))
+        stopped = asyncio.create_task(run.cancelled.wait())
+        await asyncio.wait([decided, stopped], return_when=asyncio.FIRST_COMPLETED)
+        if not decided.done():
+            decided.cancel()
+            return False
+        stopped.cancel()
+        run.info = run.info.model_copy(update={"state": "running"})
+        for type_, fields in decided_script(decided.result()):
+            await publish(type_, **fields)
+        return True
+
+    async def _end_waiting(self, thread_id: str) -> None:
+        """A new question ends the run that waits in its thread, its calls rejected."""
+        for run in self.state.runs.values():
+            if run.info.thread_id == thread_id and run.info.state == "waiting" and run.task:
+                self.state.calls.supersede(run.info.run_id)
+                run.cancelled.set()
+                await asyncio.wait([run.task])
+
 
 async def _follow(run: StubRun, after: int) -> AsyncGenerator[str]:
     position = after
@@ -289,11 +336,3 @@ async def _follow(run: StubRun, after: int) -> AsyncGenerator[str]:
             position = event.seq
             if is_terminal(event):
                 return
-
-
-def _json(body: BaseModel, status: int = 200) -> Response:
-    return JSONResponse(body.model_dump(mode="json"), status_code=status)
-
-
-def _problem(status: int, code: schema.ProblemCode, detail: str) -> Response:
-    return _json(schema.Problem(title=code, status=status, detail=detail, code=code), status)

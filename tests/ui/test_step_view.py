@@ -79,7 +79,9 @@ def test_words_of_a_last_step_without_calls_are_the_answer_so_far() -> None:
 
 
 def test_step_that_begins_again_replaces_what_it_said() -> None:
-    view = _more(fold(ASKED[:3]), (StepStarted, {"step": 1, "agent": "operator"}), (Token, {"text": "Anew.", "step": 1}))
+    view = _more(
+        fold(ASKED[:3]), (StepStarted, {"step": 1, "agent": "operator"}), (Token, {"text": "Anew.", "step": 1})
+    )
 
     assert [step.text for step in view.steps] == ["Anew."]
 

@@ -6,11 +6,13 @@ import streamlit as st
 
 from app.schema import CollectionInfo, RunInfo, RunRequest, ThreadDetail
 from ui import session
+from ui.cards import confirm_destructive, draw_notes
 from ui.errors import ApiRefused, UiError
 from ui.passage_drawer import DOCUMENTS_PAGE, draw_requested_passage
 from ui.problem import draw_notice
+from ui.question_box import confirm_held_question, draw_agent_picker, draw_question_box
 from ui.render_answer import draw_ended
-from ui.stream import draw_running
+from ui.stream import draw_active
 from ui.thread_list import draw_thread_list
 from ui.wording import literal
 
@@ -37,15 +39,29 @@ def draw() -> None:
         chosen = _draw_collection_picker(collections)
     draw_notice()
     detail = client.thread(thread_id) if thread_id else None
-    running = detail.runs[-1] if detail and detail.runs and detail.runs[-1].state == "running" else None
-    question = session.take_question() or _draw_question_box(running)
-    if question and running is None:
-        _ask(question, thread_id, chosen)
+    active = detail.runs[-1] if detail and detail.runs and detail.runs[-1].state in ("running", "waiting") else None
+    waiting = _waiting(active)
+    with st.bottom:
+        agent = draw_agent_picker(client.agents(), detail, disabled=active is not None)
+        typed = draw_question_box(active, waiting)
+    question = session.take_question() or typed
+    if question and (active is None or active.state == "waiting"):
+        _ask(question, thread_id, collections=chosen, agent=active.agent if active else agent)
     draw_requested_passage()
+    confirm_destructive()
+    confirm_held_question(active, waiting)
     if detail is None or not detail.runs:
         _draw_start(collections)
     else:
-        _draw_thread(detail, running)
+        _draw_thread(detail, active)
+
+
+def _waiting(active: RunInfo | None) -> int:
+    """How many calls of the run wait for a person."""
+    if active is None or active.state != "waiting":
+        return 0
+    counts = session.client().approvals.list(run_id=active.run_id).counts
+    return counts.pending + counts.unknown
 
 
 def _draw_collection_picker(collections: list[CollectionInfo]) -> tuple[str, ...]:
@@ -66,39 +82,31 @@ def _draw_collection_picker(collections: list[CollectionInfo]) -> tuple[str, ...
     return tuple(chosen)
 
 
-def _draw_question_box(running: RunInfo | None) -> str | None:
-    return st.chat_input(
-        "Ask about your documents" if running is None else "Answering; stop it to ask something else",
-        key="question",
-        max_chars=8000,
-        disabled=running is not None,
-    )
-
-
-def _ask(question: str, thread_id: str | None, collections: tuple[str, ...]) -> None:
+def _ask(question: str, thread_id: str | None, *, collections: tuple[str, ...], agent: str) -> None:
     """Start the run and draw the page anew, which then follows it."""
     if not question.strip():
         return
     client = session.client()
     try:
         thread_id = thread_id or client.create_thread().thread_id
-        client.start_run(thread_id, RunRequest(question=question.strip(), collections=collections))
+        client.start_run(thread_id, RunRequest(question=question.strip(), collections=collections, agent=agent))
     except ApiRefused as error:
         session.notify("error", str(error))
     session.open_thread(thread_id)
     st.rerun()
 
 
-def _draw_thread(detail: ThreadDetail, running: RunInfo | None) -> None:
+def _draw_thread(detail: ThreadDetail, active: RunInfo | None) -> None:
     for run in detail.runs:
         with st.chat_message("user", avatar=":material/person:"):
             st.text(run.question)
-        with st.chat_message("assistant", avatar=":material/fact_check:"):
-            if run.state == "running":
-                draw_running(run)
+        with st.chat_message("assistant", avatar=":material/smart_toy:" if run.agent else ":material/fact_check:"):
+            if run.state in ("running", "waiting"):
+                draw_active(run)
             else:
                 draw_ended(run)
-    if running is None:
+                draw_notes(run.run_id)
+    if active is None:
         _watch(detail.thread.thread_id, len(detail.runs))
 
 

@@ -1,0 +1,101 @@
+"""Where a question is written: who is to answer it, and what sending one means while another run goes on or waits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import streamlit as st
+
+from app.schema import AgentInfo, RunInfo, ThreadDetail
+from ui import session
+from ui.wording import literal, plural, shorten
+
+PLAIN: Final = "Answers"
+"""Shown for a question that is answered from documents alone."""
+_HELD = "question_held"
+_AGENT = "chosen_agent"
+
+
+def draw_question_box(active: RunInfo | None, waiting: int) -> str | None:
+    """Draw the box; returns what was asked, once.
+
+    Args:
+        active: The thread's run that has not ended.
+        waiting: How many of its calls wait for a person.
+    """
+    question = st.chat_input(
+        _placeholder(active, waiting),
+        key="question",
+        max_chars=8000,
+        disabled=active is not None and active.state == "running",
+    )
+    if question and active is not None:
+        # Calls wait: sending would reject them. The person says so first.
+        st.session_state[_HELD] = question
+        return None
+    return question
+
+
+def confirm_held_question(active: RunInfo | None, waiting: int) -> None:
+    """Ask what to do with a question that was written while calls wait."""
+    question = st.session_state.pop(_HELD, None)
+    if question is None:
+        return
+    if active is None:
+        session.ask_later(question)
+        st.rerun()
+    _confirm(question, waiting)
+
+
+def draw_agent_picker(agents: Sequence[AgentInfo], detail: ThreadDetail | None, *, disabled: bool) -> str:
+    """Draw the choice of who answers; returns the agent's name, empty for answers from documents alone.
+
+    A thread keeps who answered it last, for every tab; a new one starts with the choice made last in this session.
+    """
+    if not agents:
+        return ""
+    thread_id = detail.thread.thread_id if detail else ""
+    last = detail.runs[-1].agent if detail and detail.runs else st.session_state.get(_AGENT, "")
+    descriptions = {agent.name: agent.description for agent in agents}
+    names = ["", *descriptions]
+    chosen = st.segmented_control(
+        "Who answers",
+        names,
+        default=last if last in names else "",
+        required=True,
+        format_func=lambda name: literal(name) if name else PLAIN,
+        key=f"agent-{thread_id}-{len(detail.runs) if detail else 0}",
+        label_visibility="collapsed",
+        disabled=disabled,
+        wrap=True,
+    )
+    chosen = chosen or ""
+    st.session_state[_AGENT] = chosen
+    if chosen:
+        st.caption(literal(descriptions[chosen]))
+    return chosen
+
+
+@st.dialog("Something waits for you", icon=":material/pan_tool:")
+def _confirm(question: str, waiting: int) -> None:
+    st.markdown(f"{plural(waiting, 'call')} of the agent {'waits' if waiting == 1 else 'wait'} for your decision.")
+    st.caption(f"Your message: “{literal(shorten(question, 300))}”")
+    with st.container(horizontal=True):
+        if st.button("Keep waiting", key="keep-waiting", type="primary"):
+            st.rerun()
+        if st.button(
+            "Reject and send", key="reject-and-send", icon=":material/send:", on_click=session.ask_later,
+            args=(question,),
+        ):  # fmt: skip
+            st.rerun()
+
+
+def _placeholder(active: RunInfo | None, waiting: int) -> str:
+    if active is None:
+        return "Ask about your documents"
+    if active.state == "running":
+        return "Answering; stop it to ask something else"
+    return (
+        f"{plural(waiting, 'call')} above {'waits' if waiting == 1 else 'wait'} for you; a message rejects what waits"
+    )

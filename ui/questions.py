@@ -1,0 +1,7 @@
+"""Questions that servers ask people in the middle of a call."""
+
+from __future__ import annotations
+
+
+def draw_questions(*, run_id: str = "") -> None:
+    """Draw the questions of a run, or of all with an empty id."""
