@@ -2,37 +2,20 @@
 
 from __future__ import annotations
 
-import io
 import struct
 from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
-from typing import BinaryIO, Protocol, cast
 
 from ingestion.errors import LoadFailed
 from ingestion.loaders.loader import ChildFile, LoadOptions
 from ingestion.loaders.office_package import OLE_MAGIC, OfficePackage
+from ingestion.loaders.ole_container import open_ole
 
 _NATIVE = "\x01Ole10Native"
 _CONTENTS = ("CONTENTS", "Package")
 """Streams in which PDF readers and Open XML programs put the embedded file itself."""
 _OLD_OFFICE = {"WordDocument": ".doc", "Workbook": ".xls", "Book": ".xls", "PowerPoint Document": ".ppt"}
 _KINDS = frozenset(("package", "oleObject"))
-
-
-class _Container(Protocol):
-    """What is used of an OLE container, whose library has no types of its own."""
-
-    def exists(self, filename: str) -> bool:
-        """Whether there is a stream of that name."""
-        ...
-
-    def openstream(self, filename: str) -> BinaryIO:
-        """A stream to read."""
-        ...
-
-    def __enter__(self) -> _Container: ...
-
-    def __exit__(self, *exception: object) -> None: ...
 
 
 def embedded_files(package: OfficePackage, parts: Iterable[str], options: LoadOptions) -> tuple[ChildFile, ...]:
@@ -71,18 +54,13 @@ def _child(package: OfficePackage, part: str) -> ChildFile:
 
 def _unwrapped(data: bytes, file_name: str) -> ChildFile:
     """The file inside an OLE object; an object that is an old office document stays whole."""
-    import olefile
-
-    try:
-        with cast("_Container", olefile.OleFileIO(io.BytesIO(data))) as container:
-            if container.exists(_NATIVE):
-                return _native(container.openstream(_NATIVE).read(), file_name)
-            for stream in _CONTENTS:
-                if container.exists(stream):
-                    return ChildFile(file_name, container.openstream(stream).read())
-            ending = next((end for stream, end in _OLD_OFFICE.items() if container.exists(stream)), "")
-    except (OSError, ValueError, IndexError, KeyError, struct.error) as error:
-        raise LoadFailed("corrupt", "The embedded object is damaged.") from error
+    with open_ole(data) as container:
+        if container.exists(_NATIVE):
+            return _native(container.openstream(_NATIVE).read(), file_name)
+        for stream in _CONTENTS:
+            if container.exists(stream):
+                return ChildFile(file_name, container.openstream(stream).read())
+        ending = next((end for stream, end in _OLD_OFFICE.items() if container.exists(stream)), "")
     return ChildFile(str(PurePosixPath(file_name).with_suffix(ending)) if ending else file_name, data)
 
 

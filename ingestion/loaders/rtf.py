@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 
 from ingestion.errors import LoadFailed
 from ingestion.loaders.assembly import title_from_name
+from ingestion.loaders.flow_blocks import CellBorder, FlowBlocks, ParagraphStyle
 from ingestion.loaders.loader import Certainty, Loader, LoadOptions, Sample
 from ingestion.loaders.margins import margin_lines
 from ingestion.loaders.normalise import collapse
-from ingestion.loaders.rtf_blocks import CellBorder, ParagraphStyle, RtfBlocks
 from ingestion.loaders.rtf_tokens import (
     DEFAULT_ENCODING,
     SYMBOL_CHARSET,
@@ -138,7 +138,7 @@ class _Reader:
     """Follows the tokens once; ``properties`` are those of the document's information group."""
 
     def __init__(self) -> None:
-        self.blocks = RtfBlocks()
+        self.blocks = FlowBlocks()
         self.properties: dict[str, str] = {}
         self._state = _State()
         self._outer: list[_State] = []

@@ -61,7 +61,8 @@ def test_chapters_stand_in_the_order_of_the_spine() -> None:
 def test_chapter_without_a_heading_has_that_of_the_table_of_contents() -> None:
     ncx = (
         '<!DOCTYPE ncx PUBLIC "-//NISO//DTD ncx 2005-1//EN" "ncx.dtd"><ncx xmlns="http://www.daisy.org/z3986/2005/ncx/">'
-        '<navMap><navPoint><navLabel><text>Old contents</text></navLabel><content src="b.xhtml#x"/></navPoint></navMap></ncx>'
+        '<navMap><navPoint><navLabel><text>Old contents</text></navLabel><content src="b.xhtml#x"/></navPoint>'
+        "</navMap></ncx>"
     )
     nav = page('<nav><ol><li><a href="a.xhtml">New contents</a></li></ol></nav>')
     items = (

@@ -1,4 +1,4 @@
-"""Paragraphs, lists and tables of a Rich Text document, gathered until a block is whole."""
+"""Paragraphs, lists and tables of a document that is read as one flow, gathered until a block is whole."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class ParagraphStyle:
 
 
 @dataclass(slots=True)
-class RtfBlocks:
+class FlowBlocks:
     """Adds blocks to a document in reading order; notes and boxes follow the block they are anchored in."""
 
     assembly: DocumentAssembly = field(default_factory=DocumentAssembly)
