@@ -17,6 +17,7 @@ from app.home_lock import ApiAddress, running_api
 from app.schema import ModelFile, Readiness, StatusReport
 from app.settings import ServerSettings, Settings
 from app.supervisor import claim_port
+from ingestion.types import IngestReport
 
 PYTHON_VERSIONS = ((3, 11), (3, 12))
 _SPARE_BYTES = 1_000_000_000
@@ -78,7 +79,16 @@ def check_consistency(status: StatusReport) -> Check:
         detail = f"{status.documents} documents, {status.chunks} chunks; ledger and store agree"
         return Check(name="documents", state="ok", detail=detail)
     detail = f"{status.missing_chunks} chunks are missing from the store, {status.orphaned_points} are in no document"
-    return Check(name="documents", state="failed", detail=detail, remedy="Ingest the documents again.")
+    return Check(name="documents", state="failed", detail=detail, remedy="Run 'groundwork doctor --repair'.")
+
+
+def check_repair(report: IngestReport) -> Check:
+    """What a repair has mended; documents that it could not mend need their ingest again."""
+    failed = [file.source for file in report.files if file.status == "failed"]
+    detail = f"{len(report.files) - len(failed)} documents mended, {len(failed)} not"
+    if not failed:
+        return Check(name="repair", state="ok", detail=detail)
+    return Check(name="repair", state="warning", detail=detail, remedy=f"Ingest again: {', '.join(failed[:5])}")
 
 
 def _check_python() -> Check:

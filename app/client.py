@@ -28,9 +28,11 @@ from app.approval_schema import (
     SettlementRequest,
 )
 from app.errors import ApiProblem, ApiUnreachable
+from app.ledger_schema import CollectionCreate, CollectionDeleted, StageList
 from app.memory_schema import FactCreate, FactEdit, FactList
 from app.schema import (
     ChunkList,
+    CollectionInfo,
     CollectionList,
     DocumentDeleted,
     DocumentList,
@@ -63,7 +65,7 @@ from app.tool_schema import (
     ToolReview,
     ToolSwitch,
 )
-from ingestion.types import DocumentRecord
+from ingestion.types import DocumentRecord, IngestReport
 from tools.facts import Fact
 
 TOKEN_HEADER = "X-Groundwork-Token"
@@ -125,6 +127,10 @@ class ApiClient:
         """The chunks with their offsets into the stored text."""
         return await self._get(f"/api/documents/{document_id}/chunks", ChunkList)
 
+    async def document_stages(self, document_id: str) -> StageList:
+        """How far the document's latest attempt came."""
+        return await self._get(f"/api/documents/{document_id}/stages", StageList)
+
     async def delete_document(self, document_id: str) -> DocumentDeleted:
         """Delete a document and its chunks."""
         return await self._call("DELETE", f"/api/documents/{document_id}", DocumentDeleted)
@@ -157,6 +163,19 @@ class ApiClient:
     async def collections(self) -> CollectionList:
         """Collections with their sizes."""
         return await self._get("/api/collections", CollectionList)
+
+    async def create_collection(self, request: CollectionCreate) -> CollectionInfo:
+        """Create or describe a collection."""
+        return await self._post("/api/collections", CollectionInfo, request)
+
+    async def delete_collection(self, name: str) -> CollectionDeleted:
+        """Delete a collection with its documents."""
+        return await self._call("DELETE", f"/api/collections/{quote(name, safe='')}", CollectionDeleted)
+
+    async def repair(self) -> IngestReport:
+        """Mend what differs between ledger and store; waits until it is done."""
+        request = self._http.build_request("POST", "/api/repair", timeout=None)
+        return IngestReport.model_validate_json((await self._send(request)).content)
 
     async def search(self, request: SearchRequest) -> SearchResponse:
         """Hits without an answer."""

@@ -187,10 +187,11 @@ class CollectionInfo(BaseModel):
     name: str
     documents: int
     chunks: int
+    description: str = ""
 
 
 class CollectionList(BaseModel):
-    """Collections that hold a document, by name."""
+    """Collections that were created or hold a document, by name."""
 
     collections: list[CollectionInfo]
 

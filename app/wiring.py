@@ -123,8 +123,10 @@ async def open_platform(
             stack.callback(store.close)
         lexical = LexicalEncoder()
         retriever = Retriever(embedder=embedder, store=store, lexical=lexical, settings=settings.search)
-        ledger = Ledger(engine)
+        ledger = Ledger(engine, owner=f"{socket.gethostname()}:{home.root}")
         ingester = Ingester(ledger=ledger, store=store, embedder=embedder, lexical=lexical, settings=settings.ingestion)
+        await ingester.recover()
+        stack.push_async_callback(ingester.aclose)
         model_server = None
         if chat_model is None:
             model_server = _embedded_server(settings, model_store)

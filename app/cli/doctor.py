@@ -19,13 +19,15 @@ _SIGNS = {"ok": "ok     ", "warning": "warning", "failed": "FAILED "}
 
 def doctor(
     context: typer.Context,
+    repair: Annotated[bool, typer.Option("--repair", help="Mend what differs between ledger and store.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
 ) -> None:
     """Check Python, home, disk, models, ports, the API, and whether ledger and store agree.
 
-    Exit code 0 when nothing failed, 4 otherwise.
+    With --repair, chunks that the store has lost are made again from the ledger, and chunks of no document are taken
+    out. Exit code 0 when nothing failed, 4 otherwise.
 
-    Example: groundwork doctor
+    Example: groundwork doctor --repair
     """
     from app.checks import check_machine, report
 
@@ -33,7 +35,7 @@ def doctor(
     settings = invocation.settings()
     checks = check_machine(settings, model_files(settings))
     if settings.home.database.exists() and all(check.state != "failed" for check in checks):
-        checks += _check_api(invocation)
+        checks += _check_api(invocation, repair=repair)
     findings = report(checks)
     if as_json:
         output.write_json(findings)
@@ -42,8 +44,8 @@ def doctor(
     raise typer.Exit(exits.DONE if findings.healthy else exits.UNAVAILABLE)
 
 
-def _check_api(invocation: Invocation) -> list[Check]:
-    from app.checks import Check, check_consistency, check_readiness
+def _check_api(invocation: Invocation, *, repair: bool) -> list[Check]:
+    from app.checks import Check, check_consistency, check_readiness, check_repair
     from app.home_lock import running_api
 
     runs = running_api(invocation.settings().home) is not None
@@ -51,7 +53,8 @@ def _check_api(invocation: Invocation) -> list[Check]:
     async def ask(client: ApiClient) -> list[Check]:
         # An API inside this process has just begun to load its model; its readiness says nothing.
         readiness = check_readiness(await client.readiness()) if runs else []
-        return [*readiness, check_consistency(await client.status())]
+        mended = [check_repair(await client.repair())] if repair else []
+        return [*readiness, *mended, check_consistency(await client.status())]
 
     try:
         return invocation.call(ask)

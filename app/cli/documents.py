@@ -10,6 +10,7 @@ from app.cli import output
 from app.cli.invocation import current
 
 if TYPE_CHECKING:
+    from app.ledger_schema import StageList
     from app.schema import ChunkList
     from ingestion.types import DocumentRecord
 
@@ -47,14 +48,15 @@ def show(
     document_id: DocumentId,
     text: Annotated[bool, typer.Option("--text", help="Print the stored text.")] = False,
     chunks: Annotated[bool, typer.Option("--chunks", help="Print the chunks with their offsets.")] = False,
+    stages: Annotated[bool, typer.Option("--stages", help="Print how far the latest attempt came.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
-    """Show a document: its record, its text or its chunks.
+    """Show a document: its record, its text, its chunks, or its stages.
 
     Example: groundwork documents show 4f9c... --chunks --json
     """
-    if text and chunks:
-        raise typer.BadParameter("choose one of --text and --chunks.")
+    if text + chunks + stages > 1:
+        raise typer.BadParameter("choose one of --text, --chunks and --stages.")
     invocation = current(context)
     if text:
         stored = invocation.call(lambda client: client.document_text(document_id))
@@ -62,6 +64,9 @@ def show(
     elif chunks:
         listing = invocation.call(lambda client: client.document_chunks(document_id))
         output.write_json(listing) if as_json else _print_chunks(listing)
+    elif stages:
+        passed = invocation.call(lambda client: client.document_stages(document_id))
+        output.write_json(passed) if as_json else _print_stages(passed)
     else:
         record = invocation.call(lambda client: client.document(document_id))
         output.write_json(record) if as_json else _print_record(record)
@@ -88,6 +93,12 @@ def _print_record(record: DocumentRecord) -> None:
     for name, value in record.model_dump(exclude_none=True).items():
         if value not in ("", {}):
             output.write_text(f"{name:16}{value}\n")
+
+
+def _print_stages(passed: StageList) -> None:
+    for record in passed.stages:
+        why = f"  {record.reason}: {record.detail}" if record.reason else ""
+        output.write_text(f"{record.stage:9} {record.state:7} {record.finished_at}  attempt {record.attempt}{why}\n")
 
 
 def _print_chunks(listing: ChunkList) -> None:

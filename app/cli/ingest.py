@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -26,6 +28,7 @@ def ingest(
     collection: Annotated[str, typer.Option(help="Collection the documents belong to.")] = "default",
     prune: Annotated[bool, typer.Option("--prune", help="Remove documents under PATH whose file is gone.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would happen and change nothing.")] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Go on ingesting what changes, until Ctrl-C.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
     """Read files, cut them into chunks and index them.
@@ -44,6 +47,9 @@ def ingest(
         prune=prune,
         dry_run=dry_run,
     )
+    if watch:
+        _watch(context, request, as_json=as_json)
+        return
     with ingest_progress() as show:
         report = current(context).call(lambda client: run_ingest(client, request, show))
     if as_json:
@@ -72,6 +78,30 @@ async def run_ingest(client: ApiClient, request: IngestRequest, on_progress: OnI
     return job.report
 
 
+async def watch_ingest(
+    client: ApiClient, request: IngestRequest, on_report: Callable[[IngestReport], None]
+) -> None:
+    """Ingest, then ingest what changes under the paths, for ever; each report is told as it comes."""
+    from app.cli.watching import changes
+
+    async with aclosing(changes(request.paths)) as batches:
+        # Watched from before the first look, so that what changes meanwhile is not missed.
+        upcoming = asyncio.ensure_future(anext(batches))
+        try:
+            on_report(await run_ingest(client, request, lambda _: None))
+            while True:
+                changed = await upcoming
+                upcoming = asyncio.ensure_future(anext(batches))
+                paths = changed if request.prune else tuple(path for path in changed if Path(path).exists())
+                if paths:
+                    on_report(
+                        await run_ingest(client, request.model_copy(update={"paths": paths}), lambda _: None)
+                    )
+        finally:
+            upcoming.cancel()
+            await asyncio.wait([upcoming])
+
+
 def exit_code(report: IngestReport) -> int:
     """0 all in, 3 some files failed, 2 nothing that was named exists, 4 nothing could be written."""
     reasons = {file.reason for file in report.files if file.status == "failed"}
@@ -82,6 +112,21 @@ def exit_code(report: IngestReport) -> int:
     if reasons == {"not_found"}:
         return exits.USAGE
     return exits.UNAVAILABLE if reasons <= {"store_failed", "embedding_failed"} else exits.PARTIAL
+
+
+def _watch(context: typer.Context, request: IngestRequest, *, as_json: bool) -> None:
+    """Ends with Ctrl-C, which is how it is meant to end."""
+
+    def show(report: IngestReport) -> None:
+        if as_json:
+            output.write_text(report.model_dump_json() + "\n")
+        elif any(file.status != "unchanged" and file.reason != "not_found" for file in report.files):
+            _print(report, dry_run=request.dry_run)
+
+    if not as_json:
+        output.write_error("Watching; Ctrl-C ends it.")
+    with suppress(KeyboardInterrupt):
+        current(context).call(lambda client: watch_ingest(client, request, show))
 
 
 def _absolute(path: str) -> str:

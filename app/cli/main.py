@@ -17,6 +17,7 @@ import typer
 from app.cli import (
     approvals,
     ask,
+    collections,
     doctor,
     documents,
     exits,
@@ -78,6 +79,7 @@ def build() -> typer.Typer:
     root.command()(ask.ask)
     root.command()(search.search)
     root.add_typer(documents.commands, name="documents")
+    root.add_typer(collections.commands, name="collections")
     root.command()(status.status)
     root.add_typer(approvals.commands, name="approvals")
     root.add_typer(grants.commands, name="grants")

@@ -46,6 +46,6 @@ def _print(report: StatusReport) -> None:
     else:
         lines.append(
             f"Ledger and store differ: {report.missing_chunks} chunks are missing from the store, "
-            f"{report.orphaned_points} points are in no document; ingest the documents again."
+            f"{report.orphaned_points} points are in no document; run groundwork doctor --repair."
         )
     output.write_text("\n".join(lines) + "\n")

@@ -6,7 +6,7 @@ import asyncio
 import shutil
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Literal
+from typing import Annotated
 from uuid import uuid4
 
 from fastapi import APIRouter, Form, Query, UploadFile
@@ -15,6 +15,7 @@ from app.errors import DocumentUnknown, RequestInvalid
 from app.home_lock import writing_to
 from app.jobs import IngestOrder
 from app.openapi import problems
+from app.routes.ledger import add_ledger_routes
 from app.routes.platform import PlatformDep
 from app.schema import (
     ChunkList,
@@ -29,7 +30,7 @@ from app.schema import (
 )
 from app.wiring import Platform
 from ingestion.sources import Source
-from ingestion.types import DocumentRecord
+from ingestion.types import DocumentRecord, DocumentStatus
 from retrieval.types import Chunk, SearchFilter
 
 _MAX_FILES = 1000
@@ -67,6 +68,7 @@ def build_router(*, max_upload_bytes: int) -> APIRouter:
         operation_id="delete_document",
         responses=problems(404, 503),
     )
+    add_ledger_routes(router)
     return router
 
 
@@ -83,9 +85,7 @@ async def upload_documents(
 async def list_documents(
     platform: PlatformDep,
     collection: Annotated[str | None, Query(description="Documents of this collection alone.")] = None,
-    status: Annotated[
-        Literal["ready", "failed", "processing"] | None, Query(description="In this state alone.")
-    ] = None,
+    status: Annotated[DocumentStatus | None, Query(description="In this state alone.")] = None,
 ) -> DocumentList:
     """Documents of the ledger, failed ones too."""
     return DocumentList(documents=await platform.ledger.documents(collection=collection, status=status))
@@ -117,7 +117,7 @@ async def delete_document(document_id: str, platform: PlatformDep) -> DocumentDe
 
 
 async def list_collections(platform: PlatformDep) -> CollectionList:
-    """Collections that hold a document, by name."""
+    """Collections that were created or hold a document, by name."""
     collections = await platform.ledger.collections()
     return CollectionList(
         collections=[CollectionInfo.model_validate(item, from_attributes=True) for item in collections]
