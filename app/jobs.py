@@ -18,7 +18,8 @@ from app.home_lock import require_space
 from app.metrics import Metrics
 from app.schema import Job
 from ingestion.pipeline import Ingester
-from ingestion.sources import Source
+from ingestion.remote import RemoteFetch, discover_remote
+from ingestion.sources import Discovery, Source
 from ingestion.types import IngestProgress
 
 logger = logging.getLogger(__name__)
@@ -33,10 +34,12 @@ class IngestOrder:
 
     Attributes:
         sources: What goes in.
+        addresses: URLs and buckets that go in as well; they are fetched when the job runs.
+        fetching: How they are fetched; needed where there are any. Its folder is the scratch folder.
         collection: Collection the documents belong to.
         prune: Whether documents whose source is gone are removed.
         dry_run: Whether only the report is made.
-        scratch: Folder of uploaded files, removed when the job has ended.
+        scratch: Folder of uploaded and fetched files, removed when the job has ended.
     """
 
     sources: Sequence[Source]
@@ -44,6 +47,8 @@ class IngestOrder:
     prune: bool = False
     dry_run: bool = False
     scratch: Path | None = None
+    addresses: Sequence[str] = ()
+    fetching: RemoteFetch | None = None
 
 
 class JobService:
@@ -91,7 +96,7 @@ class JobService:
             try:
                 require_space(self._home)
                 report = await self._ingester.ingest(
-                    order.sources,
+                    await _gathered(order),
                     collection=order.collection,
                     prune=order.prune,
                     dry_run=order.dry_run,
@@ -120,6 +125,14 @@ class JobService:
         ended = [job.job_id for job in self._jobs.values() if job.state in ("done", "failed")]
         for job_id in ended[: max(0, len(ended) - KEPT_JOBS)]:
             del self._jobs[job_id]
+
+
+async def _gathered(order: IngestOrder) -> Sequence[Source]:
+    """All sources of an order, those outside this machine fetched."""
+    if order.fetching is None or not order.addresses:
+        return order.sources
+    here = order.sources if isinstance(order.sources, Discovery) else Discovery(tuple(order.sources))
+    return here.joined(await discover_remote(order.addresses, order.fetching))
 
 
 def _sentence(error: Exception) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
 
 from agents.answer import Answer
+from ingestion.ignoring import compile_patterns
 from ingestion.types import DocumentRecord, IngestProgress, IngestReport
 
 Text: TypeAlias = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=8000)]
@@ -157,12 +158,21 @@ class DocumentDeleted(BaseModel):
 
 
 class IngestRequest(_Body):
-    """Ingest paths of this machine; only for callers that hold the home's local token."""
+    """Ingest paths of this machine and addresses; only for callers that hold the home's local token."""
 
     paths: tuple[str, ...] = Field(min_length=1)
+    """Files, folders, globs, ``http`` and ``https`` URLs of pages and sitemaps, ``s3://bucket/prefix``."""
     collection: str = "default"
     prune: bool = False
     dry_run: bool = False
+    exclude: tuple[str, ...] = ()
+    """Patterns in the form of ``.gitignore``, beside those of the settings."""
+
+    @field_validator("exclude")
+    @classmethod
+    def _patterns_can_be_understood(cls, exclude: tuple[str, ...]) -> tuple[str, ...]:
+        compile_patterns(exclude, origin="exclude")
+        return exclude
 
 
 class Job(BaseModel):

@@ -17,7 +17,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, IPvAnyNetwor
 from agents.settings import AgentSettings, AnswerSettings, ModelSettings
 from app.errors import SettingsInvalid
 from app.home import Home
-from ingestion.settings import IngestionSettings
+from ingestion.settings import IngestionSettings, RemoteSettings
 from retrieval.settings import EmbeddingSettings, SearchSettings, StoreSettings
 from tools.settings import ToolSettings
 
@@ -107,6 +107,7 @@ class Settings(BaseModel):
     store: StoreSettings = StoreSettings()
     search: SearchSettings = SearchSettings()
     ingestion: IngestionSettings = IngestionSettings()
+    remote: RemoteSettings = RemoteSettings()
     model: ModelSettings = ModelSettings()
     answer: AnswerSettings = AnswerSettings()
     agents: AgentSettings = AgentSettings()
@@ -120,6 +121,11 @@ class Settings(BaseModel):
     def home(self) -> Home:
         """Paths under the home folder."""
         return Home(self.home_path)
+
+    @property
+    def mcp_config(self) -> Path:
+        """The file with the MCP servers."""
+        return self.tools.mcp_config or self.home.mcp_config
 
 
 def load_settings(environ: Mapping[str, str], *, config: Path | None = None) -> Settings:

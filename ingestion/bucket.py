@@ -88,7 +88,7 @@ def _take(files: AbstractFileSystem, address: str, limits: _Limits) -> BucketLis
             )
             continue
         if len(sources) == limits.settings.max_files:
-            detail = f"More than {len(sources)} objects; the first are taken (ingestion.remote.max_files)."
+            detail = f"More than {len(sources)} objects; the first are taken (remote.max_files)."
             failures.append(_failure(address, "too_large", detail))
             return BucketListing(tuple(sources), tuple(failures), whole=False)
         path = limits.folder / str(len(sources))

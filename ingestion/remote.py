@@ -153,7 +153,7 @@ class _Web:
         wanted = [page for page in pages if self._belongs(page, home) and not rules.leaves_out(_path(page))]
         most = self.how.settings.max_files
         if len(wanted) > most:
-            detail = f"The sitemap names more than {most} pages; the first are taken (ingestion.remote.max_files)."
+            detail = f"The sitemap names more than {most} pages; the first are taken (remote.max_files)."
             yield _failure(url, "too_large", detail)
         yield Root(_folder(home), whole=not failures and len(wanted) <= most)
         at_once = 1 if (await self._robots_of(home)).delay_seconds else _AT_ONCE
@@ -226,7 +226,7 @@ class _Web:
     async def _keep(self, fetched: Fetched) -> FoundRemote:
         self.total_bytes += len(fetched.data)
         if self.total_bytes > self.how.settings.max_total_bytes:
-            detail = "The pages together are too large (ingestion.remote.max_total_bytes); ingest them in parts."
+            detail = "The pages together are too large (remote.max_total_bytes); ingest them in parts."
             return _failure(fetched.url, "too_large", detail)
         self.count += 1
         path = self.how.folder / f"page-{self.count}"

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field
+from typing import Annotated
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from ingestion.loaders.loader import LoadOptions, OcrMode
+
+
+def _split_commas(value: object) -> object:
+    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
 
 
 class RemoteSettings(BaseModel):
@@ -37,10 +43,8 @@ class IngestionSettings(BaseModel):
     """Most tokens of the embedding model in one chunk, prefix not counted."""
     overlap_tokens: int = Field(default=0, ge=0)
     """Tokens repeated from the end of the chunk before; whole sentences only."""
-    exclude: tuple[str, ...] = ()
-    """Patterns in the form of ``.gitignore`` of files that are left out of folders, sitemaps and buckets."""
-    remote: RemoteSettings = RemoteSettings()
-    """Web pages, sitemaps and buckets."""
+    exclude: Annotated[tuple[str, ...], BeforeValidator(_split_commas)] = ()
+    """Patterns as in ``.gitignore``: left out of folders, sitemaps and buckets. With commas in the environment."""
     max_file_bytes: int = Field(default=100 * 1024 * 1024, gt=0)
     """Larger files are refused with reason ``too_large``."""
     workers: int = Field(default=1, ge=1)

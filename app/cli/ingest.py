@@ -1,4 +1,4 @@
-"""``groundwork ingest``: files, folders and globs into the store."""
+"""``groundwork ingest``: files, folders, globs, web pages and buckets into the store."""
 
 from __future__ import annotations
 
@@ -24,19 +24,25 @@ _POLL_SECONDS = 0.2
 
 def ingest(
     context: typer.Context,
-    paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="Files, folders or globs.")],
+    paths: Annotated[
+        list[str], typer.Argument(metavar="PATH...", help="Files, folders, globs, URLs or s3://bucket/prefix.")
+    ],
     collection: Annotated[str, typer.Option(help="Collection the documents belong to.")] = "default",
     prune: Annotated[bool, typer.Option("--prune", help="Remove documents under PATH whose file is gone.")] = False,
+    exclude: Annotated[
+        list[str] | None,
+        typer.Option(metavar="GLOB", help="Leave out what matches, as in .gitignore; may be repeated."),
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would happen and change nothing.")] = False,
     watch: Annotated[bool, typer.Option("--watch", help="Go on ingesting what changes, until Ctrl-C.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
     """Read files, cut them into chunks and index them.
 
-    Unchanged files cost nothing. Exit code 3 when files failed and the rest is in, 2 when no PATH exists, 4 when
-    nothing could be written.
+    A URL is a page, or a sitemap whose pages are all taken. Unchanged files cost nothing. Exit code 3 when files failed
+    and the rest is in, 2 when no PATH exists, 4 when nothing could be written.
 
-    Example: groundwork ingest handbook/ 'notes/*.md' --collection handbook --prune
+    Example: groundwork ingest handbook/ 'notes/*.md' https://docs.example/sitemap.xml --exclude 'drafts/' --prune
     """
     from app.schema import IngestRequest
 
@@ -46,6 +52,7 @@ def ingest(
         collection=collection,
         prune=prune,
         dry_run=dry_run,
+        exclude=tuple(exclude or ()),
     )
     if watch:
         _watch(context, request, as_json=as_json)
@@ -78,9 +85,7 @@ async def run_ingest(client: ApiClient, request: IngestRequest, on_progress: OnI
     return job.report
 
 
-async def watch_ingest(
-    client: ApiClient, request: IngestRequest, on_report: Callable[[IngestReport], None]
-) -> None:
+async def watch_ingest(client: ApiClient, request: IngestRequest, on_report: Callable[[IngestReport], None]) -> None:
     """Ingest, then ingest what changes under the paths, for ever; each report is told as it comes."""
     from app.cli.watching import changes
 
@@ -94,9 +99,7 @@ async def watch_ingest(
                 upcoming = asyncio.ensure_future(anext(batches))
                 paths = changed if request.prune else tuple(path for path in changed if Path(path).exists())
                 if paths:
-                    on_report(
-                        await run_ingest(client, request.model_copy(update={"paths": paths}), lambda _: None)
-                    )
+                    on_report(await run_ingest(client, request.model_copy(update={"paths": paths}), lambda _: None))
         finally:
             upcoming.cancel()
             await asyncio.wait([upcoming])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from typing import Annotated
+from uuid import uuid4
 
 from fastapi import APIRouter, Header
 
@@ -13,7 +14,8 @@ from app.jobs import IngestOrder
 from app.openapi import problems
 from app.routes.platform import PlatformDep
 from app.schema import IngestRequest, Job, JobList
-from ingestion.sources import discover
+from ingestion.remote import RemoteFetch
+from ingestion.sources import discover, is_address
 
 router = APIRouter(prefix="/api", tags=["jobs"])
 
@@ -22,13 +24,26 @@ LocalToken = Annotated[str, Header(alias="X-Groundwork-Token", description="Toke
 
 @router.post("/ingestions", status_code=202, operation_id="ingest_paths", responses=problems(403, 422))
 async def ingest_paths(request: IngestRequest, platform: PlatformDep, token: LocalToken = "") -> Job:
-    """Ingest files, folders and globs of the API's machine in the background."""
+    """Ingest files, folders and globs of the API's machine, URLs, sitemaps and buckets in the background."""
     if not secrets.compare_digest(token.encode(), platform.local_token.encode()):
         raise TokenRefused("Paths of this machine need the local token of its home; upload the files instead.")
-    discovery = await asyncio.to_thread(discover, request.paths)
-    return platform.jobs.submit(
-        IngestOrder(discovery, collection=request.collection, prune=request.prune, dry_run=request.dry_run)
+    ingestion = platform.settings.ingestion
+    exclude = (*ingestion.exclude, *request.exclude)
+    addresses = tuple(path for path in request.paths if is_address(path))
+    paths = tuple(path for path in request.paths if not is_address(path))
+    scratch = platform.home.uploads / uuid4().hex
+    order = IngestOrder(
+        await asyncio.to_thread(discover, paths, exclude=exclude),
+        collection=request.collection,
+        prune=request.prune,
+        dry_run=request.dry_run,
+        scratch=scratch if addresses else None,
+        addresses=addresses,
+        fetching=RemoteFetch(scratch, platform.settings.remote, ingestion.max_file_bytes, exclude)
+        if addresses
+        else None,
     )
+    return platform.jobs.submit(order)
 
 
 @router.get("/jobs", operation_id="list_jobs")
