@@ -98,3 +98,37 @@ collections = sa.Table(
     sa.Column("created_at", sa.String(32), nullable=False),
 )
 """Collections that were created or described; others exist by the documents in them."""
+
+indexes = sa.Table(
+    "indexes",
+    METADATA,
+    sa.Column("name", sa.String(40), primary_key=True),
+    sa.Column("embedding_model", sa.Text, nullable=False),
+    sa.Column("fingerprint", sa.Text, nullable=False),
+    sa.Column("state", sa.String(16), nullable=False),
+    sa.Column("created_at", sa.String(32), nullable=False),
+)
+"""Stores of the same documents by different embedding models: one is ``active``, others are ``building`` or
+``previous``. No row: there has only ever been one."""
+
+index_documents = sa.Table(
+    "index_documents",
+    METADATA,
+    sa.Column("index_name", sa.String(40), primary_key=True),
+    sa.Column("document_id", sa.String(36), primary_key=True),
+    sa.Column("source_version", sa.String(36), nullable=False),
+    sa.Column("version", sa.String(36), nullable=False),
+    sa.Column("chunks", sa.Integer, nullable=False),
+)
+"""What an index that is not active holds: ``source_version`` is the active index's version of the same content."""
+
+index_chunks = sa.Table(
+    "index_chunks",
+    METADATA,
+    sa.Column("index_name", sa.String(40), primary_key=True),
+    sa.Column("chunk_id", sa.String(36), primary_key=True),
+    sa.Column("document_id", sa.String(36), nullable=False),
+    sa.Column("position", sa.Integer, nullable=False),
+    sa.Index("ix_index_chunks_document", "index_name", "document_id"),
+)
+"""Chunk ids of an index that is not active."""
