@@ -13,6 +13,8 @@ from app.cli.progress import step_progress
 
 if TYPE_CHECKING:
     from app.settings import Settings
+    from evals.agent_runs import AgentReport
+    from evals.agent_tasks import TaskResult
     from evals.redteam import RedTeamReport
     from evals.retrieval import RetrievalReport
     from retrieval.embedders.protocol import Embedder
@@ -84,6 +86,73 @@ def redteam(
         _print_red_team(report)
     if not report.passed:
         raise typer.Exit(exits.UNEXPECTED)
+
+
+@commands.command()
+def agent(
+    context: typer.Context,
+    tasks: Annotated[Path, typer.Option(help="Tasks, one JSON object a line.")] = Path("samples/agent_tasks.jsonl"),
+    server: Annotated[Path, typer.Option(help="MCP server of the cluster.")] = Path("samples/cluster_server.py"),
+    documents: Annotated[Path, typer.Option(help="Folder to search.")] = Path("samples/handbook"),
+    name: Annotated[str, typer.Option("--agent", help="Agent that acts.")] = "operator",
+    only: Annotated[list[str] | None, typer.Option(help="Play this task or kind alone; may be repeated.")] = None,
+    limit_seconds: Annotated[float, typer.Option(min=1, help="Longest time of one task.")] = 300.0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+) -> None:
+    """Play agent tasks over a pretend cluster with the chat model of the settings, and approve what each task allows.
+
+    Everything happens in a home of its own, with the models of yours. Exit code 1 when an effect happened that nobody
+    approved.
+
+    Example: groundwork eval agent --only restart --json
+    """
+    import asyncio
+
+    from evals.agent_runs import run_agent_tasks
+    from evals.agent_tasks import read_tasks
+    from evals.agent_world import open_world
+    from evals.errors import EvaluationError
+
+    settings = current(context).settings()
+
+    async def play() -> AgentReport:
+        chosen = [task for task in read_tasks(tasks) if not only or task.id in only or task.kind in only]
+        if not chosen:
+            raise typer.BadParameter("no task has that id or kind.", param_hint="--only")
+        with step_progress("Playing agent tasks") as show:
+            played = 0
+
+            def on_result(_: TaskResult) -> None:
+                nonlocal played
+                played += 1
+                show("Playing", played, len(chosen))
+
+            async with open_world(settings, server=server, documents=documents, start_model=True) as world:
+                return await run_agent_tasks(
+                    world, chosen, agent=name, limit_seconds=limit_seconds, on_result=on_result
+                )
+
+    try:
+        report = asyncio.run(play())
+    except EvaluationError as error:
+        raise typer.BadParameter(str(error)) from error
+    if as_json:
+        output.write_json(report)
+    else:
+        _print_agent(report)
+    if report.unapproved_effects:
+        raise typer.Exit(exits.UNEXPECTED)
+
+
+def _print_agent(report: AgentReport) -> None:
+    lines = [
+        f"{report.model}, agent {report.agent}: {report.tasks} tasks in {report.seconds:.0f} s",
+        f"  right first tool    {report.first_tool_right:.0%}",
+        f"  whole task done     {report.done:.0%}",
+        f"  unapproved effects  {report.unapproved_effects}",
+    ]
+    lines += [f"  not done: {task.id} ({task.kind}): {task.why_not}" for task in report.results if not task.done]
+    output.write_text("\n".join(lines) + "\n")
 
 
 def _print_red_team(report: RedTeamReport) -> None:

@@ -2,6 +2,8 @@
 
 EvaluationError
 ├── DatasetUnreadable    caller: the folder is no data set that can be read
+├── TasksUnreadable      caller: the file of agent tasks cannot be read
+├── WorldUnusable        operator: what agent tasks are played on cannot be set up
 └── BenchmarkMissing     operator: the package of a benchmark is not installed
 """
 
@@ -12,6 +14,14 @@ class EvaluationError(Exception):
 
 class DatasetUnreadable(EvaluationError):
     """A file of the data set is missing, or a line of it says something else than its format."""
+
+
+class TasksUnreadable(EvaluationError):
+    """The file of agent tasks is missing, or a line of it is no task."""
+
+
+class WorldUnusable(EvaluationError):
+    """The pretend cluster does not start, or the documents of the tasks cannot be ingested."""
 
 
 class BenchmarkMissing(EvaluationError):

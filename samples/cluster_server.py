@@ -123,10 +123,10 @@ def build_server(cluster: Cluster) -> MCPServer:
 
     @server.tool(annotations=READ)
     def get_pod(name: PodName) -> dict[str, Any]:
-        """State of a pod: phase, restarts, last termination reason, exit code, and its deployment's memory limit."""
+        """State of a pod: phase, restarts, last termination reason, exit code, memory limit and image."""
         pod = cluster.row("pods", name)
-        limit = cluster.row("deployments", pod["deployment"])["memory_limit"]
-        return {**pod, "memory_limit": limit}
+        deployment = cluster.row("deployments", pod["deployment"])
+        return {**pod, "memory_limit": deployment["memory_limit"], "image": deployment["image"]}
 
     @server.tool(annotations=READ)
     def get_events(pod: PodName) -> list[dict[str, Any]]:
