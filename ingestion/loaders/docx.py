@@ -36,6 +36,7 @@ from ingestion.loaders.office_package import (
     Relationship,
     is_package,
     open_package,
+    whole_number,
 )
 from retrieval.types import MetadataValue
 
@@ -46,6 +47,8 @@ _NOTE_PARTS = {"footnote": "word/footnotes.xml", "endnote": "word/endnotes.xml",
 _BOUNDARY_NOTES = ("separator", "continuationSeparator", "continuationNotice")
 _MARGINS = {"header": "Header", "footer": "Footer"}
 _MAX_BOX_DEPTH = 8
+_MAX_COLUMNS = 63
+"""Word's own limit of a table."""
 
 
 def load_docx(data: bytes, name: str, options: LoadOptions) -> Loaded:
@@ -206,7 +209,7 @@ def _grid(rows: list[Element], cells_by_row: list[list[Element]], notes: list[tu
             properties = cell.find(W + "tcPr")
             span = attribute(properties.find(W + "gridSpan")) if properties is not None else ""
             merge = properties.find(W + "vMerge") if properties is not None else None
-            columns = max(1, int(span)) if span.isdigit() else 1
+            columns = max(1, whole_number(span, default=1, most=_MAX_COLUMNS))
             continued = merge is not None and attribute(merge) != "restart" and lines and column < len(lines[-1])
             text = lines[-1][column] if continued else _cell_text(cell, notes)
             cells.append(Cell(text, columns))
@@ -238,7 +241,7 @@ def _columns_before(row: Element) -> int:
     """Columns that a row leaves out on its left."""
     properties = row.find(W + "trPr")
     value = attribute(properties.find(W + "gridBefore")) if properties is not None else ""
-    return min(int(value), 60) if value.isdigit() else 0
+    return whole_number(value, most=_MAX_COLUMNS)
 
 
 def _is_deleted(row: Element) -> bool:

@@ -6,11 +6,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ingestion.loaders.office_package import Element
+from ingestion.loaders.office_package import Element, whole_number
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _HEADING_NAME = re.compile(r"heading\s*(\d)")
 _MAX_STYLE_CHAIN = 20
+_MAX_LIST_LEVEL = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,8 @@ def _style(identifier: str, elements: Mapping[str, Element]) -> Style:
 def outline_level(properties: Element) -> int:
     """Heading level of paragraph properties; 0 for body text."""
     value = attribute(properties.find(W + "outlineLvl"))
-    return int(value) + 1 if value.isdigit() and int(value) < 9 else 0
+    level = whole_number(value, default=9)
+    return level + 1 if level < 9 else 0
 
 
 def paragraph_numbering(properties: Element) -> tuple[str, int] | None:
@@ -82,7 +84,7 @@ def paragraph_numbering(properties: Element) -> tuple[str, int] | None:
     if numbering is None:
         return None
     number_id, level = attribute(numbering.find(W + "numId")), attribute(numbering.find(W + "ilvl"))
-    return (number_id, int(level) if level.isdigit() else 0) if number_id not in ("", "0") else None
+    return (number_id, whole_number(level, most=_MAX_LIST_LEVEL)) if number_id not in ("", "0") else None
 
 
 def read_numbering(root: Element | None) -> dict[tuple[str, int], str]:
@@ -91,7 +93,8 @@ def read_numbering(root: Element | None) -> dict[tuple[str, int], str]:
         return {}
     abstract = {
         attribute(item, "abstractNumId"): {
-            int(attribute(level, "ilvl") or 0): attribute(level.find(W + "numFmt")) for level in item.iter(W + "lvl")
+            whole_number(attribute(level, "ilvl")): attribute(level.find(W + "numFmt"))
+            for level in item.iter(W + "lvl")
         }
         for item in root.iter(W + "abstractNum")
     }

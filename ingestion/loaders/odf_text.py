@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from ingestion.loaders.assembly import DocumentAssembly
 from ingestion.loaders.grid import Cell, lay_out, render
 from ingestion.loaders.normalise import collapse
-from ingestion.loaders.office_package import Element, OfficePackage
+from ingestion.loaders.office_package import Element, OfficePackage, whole_number
 from ingestion.loaders.opendocument import DRAW, OFFICE, PRESENTATION, STYLE, TABLE, TEXT
 
 _CREATOR = "{http://purl.org/dc/elements/1.1/}creator"
@@ -58,7 +58,7 @@ def read_odf_styles(package: OfficePackage) -> OdfStyles:
     styles = [style for root in roots for style in root.iter(STYLE + "style")]
     parents = {style.get(STYLE + "name") or "": style.get(STYLE + "parent-style-name") or "" for style in styles}
     numbered = {
-        (style.get(STYLE + "name") or "", int(level.get(TEXT + "level") or 1))
+        (style.get(STYLE + "name") or "", whole_number(level.get(TEXT + "level"), default=1))
         for root in roots
         for style in root.iter(TEXT + "list-style")
         for level in style.iter(TEXT + "list-level-style-number")
@@ -113,8 +113,8 @@ class OdfReader:
 
     def _heading(self, element: Element) -> None:
         found = _paragraph(element)
-        level = element.get(TEXT + "outline-level") or "1"
-        self.assembly.heading(found.text, level=int(level) if level.isdigit() else 1, page=self.page)
+        level = whole_number(element.get(TEXT + "outline-level"), default=1)
+        self.assembly.heading(found.text, level=level, page=self.page)
         self._add_anchored(found)
 
     def _paragraph(self, element: Element) -> None:
@@ -193,11 +193,13 @@ def _cells(row: Element, notes: list[str]) -> Iterator[Cell]:
     for cell in row:
         if cell.tag != TABLE + "table-cell":
             continue
-        columns, rows = (cell.get(f"{TABLE}number-{name}-spanned") or "" for name in ("columns", "rows"))
-        repeated = cell.get(TABLE + "number-columns-repeated") or ""
+        columns, rows, repeated = (
+            whole_number(cell.get(f"{TABLE}number-{name}"), default=1, most=_MAX_REPEAT)
+            for name in ("columns-spanned", "rows-spanned", "columns-repeated")
+        )
         text = plain_text(cell, notes)
-        for _ in range(min(int(repeated), _MAX_REPEAT) if repeated.isdigit() else 1):
-            yield Cell(text, int(columns) if columns.isdigit() else 1, int(rows) if rows.isdigit() else 1)
+        for _ in range(repeated):
+            yield Cell(text, columns, rows)
 
 
 def plain_text(container: Element, notes: list[str] | None = None) -> str:
@@ -232,8 +234,7 @@ def _collect(element: Element, found: _Paragraph) -> None:
             if text := plain_text(child):
                 found.notes.append(f"Comment by {author}: {text}")
         elif tag == TEXT + "s":
-            count = child.get(TEXT + "c") or "1"
-            found.parts.append(" " * (min(int(count), _MAX_REPEAT) if count.isdigit() else 1))
+            found.parts.append(" " * whole_number(child.get(TEXT + "c"), default=1, most=_MAX_REPEAT))
         elif tag in (TEXT + "tab", TEXT + "line-break"):
             found.parts.append("\t" if tag == TEXT + "tab" else "\n")
         elif tag in _CONTAINERS and tag != DRAW + "a":

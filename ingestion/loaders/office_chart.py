@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ingestion.loaders.grid import render
 from ingestion.loaders.normalise import collapse
-from ingestion.loaders.office_package import Element
+from ingestion.loaders.office_package import Element, whole_number
 
 _C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
@@ -49,9 +49,7 @@ def _points(element: Element | None) -> dict[int, str]:
         return {}
     found: dict[int, str] = {}
     for point in element.iter(_C + "pt"):
-        place = point.get("idx") or ""
-        if place.isdigit():
-            found.setdefault(int(place), collapse(point.findtext(_C + "v") or ""))
+        found.setdefault(whole_number(point.get("idx")), collapse(point.findtext(_C + "v") or ""))
     return found or ({0: direct} if (direct := collapse(element.findtext(_C + "v") or "")) else {})
 
 

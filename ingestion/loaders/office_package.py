@@ -49,6 +49,7 @@ _STRICT_NAMESPACE = re.compile(
     rb"""(wordprocessingml|presentationml|spreadsheetml|drawingml|officeDocument)/"""
 )
 """Names of ISO/IEC 29500 Strict; the transitional ones say the same with the year in them."""
+_WHOLE_NUMBER = re.compile(r"[0-9]{1,20}")
 ENCRYPTED = "The document asks for a password; save a copy without one."
 
 
@@ -179,6 +180,13 @@ def _parse(data: bytes, name: str) -> Element:
     if declarations is not None and any(True for _ in declarations.iterentities()):
         raise LoadFailed("unsafe_archive", f"The document's part {name!r} declares entities, which is not allowed.")
     return cast("Element", root)
+
+
+def whole_number(text: str | None, *, default: int = 0, most: int = 1_000_000) -> int:
+    """A number as an attribute spells it, at most ``most``: files may claim any size; the default for all else."""
+    if not text or not _WHOLE_NUMBER.fullmatch(text):
+        return default
+    return min(int(text), most)
 
 
 def is_package(data: bytes) -> bool:

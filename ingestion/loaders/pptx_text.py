@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 from ingestion.loaders.grid import Cell, lay_out, render
 from ingestion.loaders.normalise import collapse
 from ingestion.loaders.office_chart import CHART_REFERENCE
-from ingestion.loaders.office_package import Element
+from ingestion.loaders.office_package import Element, whole_number
 
 A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
@@ -21,6 +21,7 @@ _FURNITURE = frozenset(("sldNum", "dt", "ftr", "hdr", "sldImg"))
 """Placeholders for slide number, date, footer, header and picture of the slide: no part of what it says."""
 _LIST_PLACEHOLDERS = frozenset(("body", "obj", ""))
 _MAX_DEPTH = 50
+_MAX_LIST_LEVEL = 8
 
 PartKind: TypeAlias = Literal["title", "paragraph", "list", "table", "chart", "diagram"]
 
@@ -102,9 +103,9 @@ def _items(shape: Element) -> Iterator[str]:
     for paragraph in shape.iter(A + "p"):
         text = collapse(paragraph_text(paragraph))
         properties = paragraph.find(A + "pPr")
-        level = (properties.get("lvl") or "") if properties is not None else ""
+        level = whole_number(properties.get("lvl"), most=_MAX_LIST_LEVEL) if properties is not None else 0
         if text:
-            yield "  " * (int(level) if level.isdigit() else 0) + f"- {text}"
+            yield "  " * level + f"- {text}"
 
 
 def _frame(frame: Element) -> Iterator[SlidePart]:
@@ -122,6 +123,5 @@ def _cells(row: Element) -> Iterator[Cell]:
     for cell in row:
         if cell.tag != A + "tc" or cell.get("hMerge") in ("1", "true") or cell.get("vMerge") in ("1", "true"):
             continue
-        columns, rows = cell.get("gridSpan") or "", cell.get("rowSpan") or ""
         text = " ".join(body_texts(cell.find(A + "txBody")))
-        yield Cell(text, int(columns) if columns.isdigit() else 1, int(rows) if rows.isdigit() else 1)
+        yield Cell(text, whole_number(cell.get("gridSpan"), default=1), whole_number(cell.get("rowSpan"), default=1))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ingestion.loaders.normalise import collapse
-from ingestion.loaders.office_package import Element, OfficePackage
+from ingestion.loaders.office_package import Element, OfficePackage, whole_number
 
 _S = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _T = "{http://schemas.microsoft.com/office/spreadsheetml/2018/threadedcomments}"
@@ -57,8 +57,8 @@ def _notes(root: Element | None) -> list[str]:
     authors = [author.text or "" for author in root.iter(_S + "author")]
     found: list[str] = []
     for comment in root.iter(_S + "comment"):
-        number = comment.get("authorId") or ""
-        author = authors[int(number)] if number.isdigit() and int(number) < len(authors) else ""
+        number = whole_number(comment.get("authorId"))
+        author = authors[number] if number < len(authors) else ""
         text = collapse("".join(part.text or "" for part in comment.iter(_S + "t")))
         if text:
             found.append(_label(comment.get("ref"), author, text.removeprefix(f"{author}:").strip()))

@@ -13,31 +13,44 @@ from ingestion.loaders.office_package import OfficePackage
 MAX_CELLS = 10_000_000
 """Most cells of one sheet's rectangle, empty ones counted; the reader takes 32 bytes for each."""
 _FILLED_CELL = re.compile(rb'<(?:\w+:)?c\s[^>]*?\br="([A-Z]{1,3})(\d{1,7})"[^>]*(?<!/)>')
+_COUNT = re.compile(rb'\b(?:count|uniqueCount)="(\d+)"')
 _XML_SHEET = re.compile(r"xl/worksheets/[^/]+\.xml\Z")
-_BINARY_SHEET = re.compile(r"xl/worksheets/[^/]+\.bin\Z")
 _ROW_RECORD = 0
+_COUNTED_RECORDS = {159: 2, 177: 1}
+"""``BrtBeginSst`` and ``BrtBeginMergeCells``: how many counts they begin with."""
 _CELL_RECORDS = range(1, 12)
 """``BrtRowHdr`` and ``BrtCellBlank`` to ``BrtFmlaError`` ([MS-XLSB] 2.3)."""
 
 
-def refuse_sparse_sheets(package: OfficePackage) -> None:
-    """Raises for a workbook with a sheet whose filled cells lie so far apart that it cannot be held.
+def refuse_oversized(package: OfficePackage) -> None:
+    """Raises for a workbook for which its reader would ask for more memory than there is.
 
     Raises:
-        LoadFailed: ``too_large``.
+        LoadFailed: ``too_large`` for filled cells that lie too far apart, ``corrupt`` for false counts of entries.
     """
-    for name in package.names:
+    for name in sorted(package.names):
+        if name.startswith("xl/") and name.endswith(".xml"):
+            _refuse_false_counts(package.chunks(name), name)
+        rows = columns = 0
         if _XML_SHEET.match(name):
             rows, columns = _xml_extent(package.chunks(name))
-        elif _BINARY_SHEET.match(name):
-            rows, columns = _binary_extent(package.read(name))
-        else:
-            continue
+        elif name.startswith("xl/") and name.endswith(".bin") and "/embeddings/" not in name:
+            rows, columns = _binary_extent(package.read(name), name)
         if rows * columns > MAX_CELLS:
             raise LoadFailed(
                 "too_large",
                 f"A sheet spans {rows} rows and {columns} columns; delete the cells far from its data and save it.",
             )
+
+
+def _refuse_false_counts(pieces: Iterable[bytes], name: str) -> None:
+    """A part that says that it holds more entries than it has bytes."""
+    size = largest = 0
+    for window in _whole_tags(pieces):
+        size += len(window)
+        largest = max([largest, *(int(count[:20]) for count in _COUNT.findall(window))])
+    if largest > size:
+        raise LoadFailed("corrupt", f"The workbook's part {name!r} claims to hold more than it does.")
 
 
 def _xml_extent(pieces: Iterable[bytes]) -> tuple[int, int]:
@@ -73,8 +86,8 @@ def _column(name: bytes) -> int:
     return number
 
 
-def _binary_extent(data: bytes) -> tuple[int, int]:
-    """Extent of a sheet of an .xlsb file: records of a type, a size, and a body."""
+def _binary_extent(data: bytes, name: str) -> tuple[int, int]:
+    """Extent of a part of an .xlsb file, nothing for one without cells: records of a type, a size, and a body."""
     rows: list[int] = []
     columns: list[int] = []
     position = row = 0
@@ -86,6 +99,10 @@ def _binary_extent(data: bytes) -> tuple[int, int]:
         elif kind in _CELL_RECORDS and kind > 1 and position + 4 <= len(data):
             columns.append(struct.unpack_from("<I", data, position)[0])
             rows.append(row)
+        elif kind in _COUNTED_RECORDS and position + 8 <= len(data):
+            counts = struct.unpack_from(f"<{_COUNTED_RECORDS[kind]}I", data, position)
+            if max(counts) > len(data):
+                raise LoadFailed("corrupt", f"The workbook's part {name!r} claims to hold more than it does.")
         position += size
     return (max(rows) - min(rows) + 1, max(columns) - min(columns) + 1) if rows else (0, 0)
 

@@ -17,7 +17,7 @@ from ingestion.loaders.office_embedded import embedded_files
 from ingestion.loaders.office_package import ENCRYPTED, OLE_MAGIC, OfficePackage, is_package, open_package
 from ingestion.loaders.opendocument import refuse_encrypted
 from ingestion.loaders.sheet_comments import comments_by_sheet
-from ingestion.loaders.sheet_extent import refuse_sparse_sheets
+from ingestion.loaders.sheet_extent import refuse_oversized
 from ingestion.loaders.sheet_tables import CellValue, sheet_parts
 from retrieval.types import MetadataValue
 
@@ -63,7 +63,7 @@ def _package(data: bytes) -> OfficePackage | None:
         return None
     package = open_package(data)
     refuse_encrypted(package)
-    refuse_sparse_sheets(package)
+    refuse_oversized(package)
     return package
 
 

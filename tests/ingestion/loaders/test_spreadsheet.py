@@ -174,6 +174,13 @@ def test_binary_sheet_that_spans_more_than_memory_holds_is_refused() -> None:
     assert reason_of(load_workbook, data, "a.xlsb") == "too_large"
 
 
+@pytest.mark.parametrize("part", ["xl/sharedStrings.xml", "xl/styles.xml"])
+def test_part_that_claims_more_entries_than_it_has_bytes_is_corrupt(part: str) -> None:
+    body = f'<x {SHEET_NAMESPACE} count="1" uniqueCount="2147483648"/>'
+
+    assert reason_of(load_workbook, workbook(("S", sheet_rows(("a",))), extra={part: body}), "a.xlsx") == "corrupt"
+
+
 @pytest.mark.timeout(30)
 def test_many_merged_ranges_that_overlap_are_bounded() -> None:
     rows = sheet_rows(("a", "b"), *[(number, number) for number in range(2000)])
