@@ -51,7 +51,7 @@ class ToolService:
         builtins: Sequence[Tool] = (),
         broker: ElicitationBroker | None = None,
     ) -> None:
-        self.config_path = settings.tools.mcp_config or settings.home.mcp_config
+        self.config_path = settings.mcp_config
         self._settings = settings
         self._environ = environ
         self._builtins = tuple(builtins)

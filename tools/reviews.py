@@ -77,11 +77,6 @@ class ReviewStore:
             await self._audit(connection, key, "tool_enabled" if enabled else "tool_disabled", actor, "")
         return True
 
-    async def forget(self, server: str) -> None:
-        """Drop the reviews of a server that is no longer configured; the audit trail keeps what was said."""
-        async with self._engine.begin() as connection:
-            await connection.execute(sa.delete(REVIEWS).where(REVIEWS.c.server == server))
-
     async def _audit(self, connection: AsyncConnection, key: ToolKey, event: str, actor: str, fingerprint: str) -> None:
         detail = {"server": key.server, "tool": key.tool, "fingerprint": fingerprint}
         line = {"call_id": "", "at": self._clock(), "actor": actor, "event": event, "detail": detail}

@@ -73,6 +73,7 @@ def _codes() -> list[tuple[tuple[type[Exception], ...], int]]:
     )
     from ingestion.errors import CollectionUnknown, IngestionError
     from retrieval.errors import EmbeddingModelMismatch, RetrievalError
+    from tools.errors import ServerUnavailable, ServerUnknown, ToolDefinitionInvalid
 
     usage = (
         SettingsInvalid,
@@ -82,6 +83,8 @@ def _codes() -> list[tuple[tuple[type[Exception], ...], int]]:
         CollectionUnknown,
         EmbeddingModelMismatch,
         ModelRefused,
+        ServerUnknown,
+        ToolDefinitionInvalid,
     )
     unavailable = (
         ApiUnreachable,
@@ -94,6 +97,7 @@ def _codes() -> list[tuple[tuple[type[Exception], ...], int]]:
         ProcessFailed,
         RetrievalError,
         AgentError,
+        ServerUnavailable,
     )
     return [(usage, USAGE), (unavailable, UNAVAILABLE), ((AppError, IngestionError), UNEXPECTED)]
 

@@ -1,0 +1,1 @@
+"""Groundwork as an MCP server: search, ask and documents for any MCP client, read only."""
