@@ -23,6 +23,7 @@ from app.cli import (
     exits,
     grants,
     ingest,
+    mcp,
     memory,
     models,
     output,
@@ -83,6 +84,7 @@ def build() -> typer.Typer:
     root.command()(status.status)
     root.add_typer(approvals.commands, name="approvals")
     root.add_typer(grants.commands, name="grants")
+    root.add_typer(mcp.commands, name="mcp")
     root.add_typer(models.commands, name="models")
     root.add_typer(memory.commands, name="memory")
     root.command()(doctor.doctor)
