@@ -98,7 +98,8 @@ def _read(document: pdfium.PdfDocument, options: LoadOptions) -> _Contents:
             pages.append(page_text(page, index + 1))
             extras.append(page_extras(document, page))
     info = document.get_metadata_dict()
-    return _Contents(pages, extras, _outline(document), info, attached_files(document, options))
+    clipped = [index for index, extra in enumerate(extras) if extra.clips]
+    return _Contents(pages, extras, _outline(document), info, attached_files(document, clipped, options))
 
 
 def _read_pictures(document: pdfium.PdfDocument, contents: _Contents, options: LoadOptions) -> None:
@@ -123,6 +124,8 @@ def _read_pictures(document: pdfium.PdfDocument, contents: _Contents, options: L
 def _keep_better(contents: _Contents) -> None:
     """Between a page's text layer and its recognition the one with more to say stands; garbage never does."""
     for index, page in enumerate(contents.pages):
+        if page.usable and index not in contents.pictures:
+            continue
         recognised = _letters(contents.pictures.get(index, ()))
         layered = _letters(line.text for line in page.lines)
         if recognised and (recognised >= layered or not page.usable):
@@ -165,7 +168,9 @@ def _assemble(contents: _Contents, name: str) -> ParsedDocument:
 
 def _add_page(assembly: DocumentAssembly, page: int, texts: Sequence[Paragraph], extras: PageExtras) -> None:
     for paragraph in texts:
-        if paragraph.level:
+        if paragraph.table:
+            assembly.add("table", paragraph.text, page=page)
+        elif paragraph.level:
             assembly.heading(paragraph.text, level=paragraph.level, page=page)
         else:
             kind: BlockKind = "list" if _BULLET.match(paragraph.text) else "paragraph"

@@ -6,7 +6,7 @@ Every function here is called with ``pdf_open.PDFIUM`` held.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -36,33 +36,42 @@ _ReadString = Callable[[object, int], int]
 
 @dataclass(frozen=True, slots=True)
 class PageExtras:
-    """A page's form values (``name: value``) and comments (``Comment by NAME: text``), from top to bottom."""
+    """What stands on a page beside its text, from top to bottom.
+
+    Attributes:
+        fields: Form values, ``name: value``.
+        comments: ``Comment by NAME: text``.
+        clips: Whether files are attached to the page itself.
+    """
 
     fields: tuple[str, ...] = ()
     comments: tuple[str, ...] = ()
+    clips: bool = False
 
 
 def page_extras(document: pdfium.PdfDocument, page: pdfium.PdfPage) -> PageExtras:
     """Form values and comments of a page; empty fields, passwords and hidden ones are left out."""
     fields: list[tuple[float, float, str]] = []
     comments: list[tuple[float, float, str]] = []
+    clips = False
     for annotation in _annotations(page):
         kind = cast("int", pdfium_c.FPDFAnnot_GetSubtype(annotation))
+        clips = clips or kind == pdfium_c.FPDF_ANNOT_FILEATTACHMENT
         if cast("int", pdfium_c.FPDFAnnot_GetFlags(annotation)) & _UNSEEN or kind in _WITHOUT_WORDS:
             continue
         if kind == pdfium_c.FPDF_ANNOT_WIDGET:
             fields.append((*_place(annotation), _field(document, annotation)))
         else:
             comments.append((*_place(annotation), _comment(annotation)))
-    return PageExtras(_in_order(fields), _in_order(comments))
+    return PageExtras(_in_order(fields), _in_order(comments), clips)
 
 
-def attached_files(document: pdfium.PdfDocument, options: LoadOptions) -> tuple[ChildFile, ...]:
-    """Files of the document's list and of paper clips on its pages, each under a name of its own."""
+def attached_files(document: pdfium.PdfDocument, clipped: Sequence[int], options: LoadOptions) -> tuple[ChildFile, ...]:
+    """Files of the document's list and of the pages ``clipped`` (indexes), each under a name of its own."""
     files: list[ChildFile] = []
     names: set[str] = set()
     left = options.max_children_bytes
-    for attachment in _attachments(document):
+    for attachment in _attachments(document, clipped):
         if len(files) == options.max_children:
             break
         name = _free_name(_name(attachment), names)
@@ -155,17 +164,14 @@ def _string(read: _ReadString) -> str:
     return collapse(normalise(bytes(buffer)[: size - 2].decode("utf-16-le", "replace")))
 
 
-def _attachments(document: pdfium.PdfDocument) -> Iterator[pdfium.PdfAttachment]:
+def _attachments(document: pdfium.PdfDocument, clipped: Sequence[int]) -> Iterator[pdfium.PdfAttachment]:
     for index in range(document.count_attachments()):
         try:
             yield document.get_attachment(index)
         except pdfium.PdfiumError:
             continue
-    for index in range(len(document)):
-        try:
-            page = document[index]
-        except pdfium.PdfiumError:
-            continue
+    for index in clipped:
+        page = document[index]
         for annotation in _annotations(page):
             if pdfium_c.FPDFAnnot_GetSubtype(annotation) == pdfium_c.FPDF_ANNOT_FILEATTACHMENT and (
                 raw := pdfium_c.FPDFAnnot_GetFileAttachment(annotation)

@@ -36,6 +36,8 @@ class Line:
         top: Baseline of its first character, in points, growing upwards.
         bottom: Baseline of its last character.
         left: Where its first character stands, in points from the left.
+        right: Where its last character stands.
+        table: Whether it is a whole table, as Markdown.
     """
 
     text: str
@@ -45,15 +47,18 @@ class Line:
     top: float
     bottom: float
     left: float = 0.0
+    right: float = 0.0
+    table: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """Consecutive lines that belong together; ``level`` is 0 for body text, else that of a heading."""
+    """Consecutive lines that belong together; ``level`` is 0 for body text and tables, else that of a heading."""
 
     text: str
     page: int
     level: int
+    table: bool = False
 
 
 def mend_words(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
@@ -114,7 +119,7 @@ def drop_running_lines(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
 
 
 def _edges(page: Sequence[Line]) -> list[Line]:
-    return [*page[:2], *page[-2:]]
+    return [line for line in (*page[:2], *page[-2:]) if not line.table]
 
 
 def _running_key(line: Line) -> str:
@@ -139,7 +144,7 @@ def paragraphs(pages: Sequence[Sequence[Line]], outline: dict[tuple[int, str], i
         group: list[Line] = []
         level = 0
         for line in page:
-            own = _level(line, levels, outline)
+            own = 0 if line.table else _level(line, levels, outline)
             if group and (own != level or (_breaks(group, line) if own == 0 else _far(group[-1], line))):
                 result.append(_paragraph(group, level))
                 group = []
@@ -151,7 +156,7 @@ def paragraphs(pages: Sequence[Sequence[Line]], outline: dict[tuple[int, str], i
 
 
 def _paragraph(lines: Sequence[Line], level: int) -> Paragraph:
-    return Paragraph("\n".join(line.text for line in lines), lines[0].page, level)
+    return Paragraph("\n".join(line.text for line in lines), lines[0].page, level, lines[0].table)
 
 
 def _checked(paragraph: Paragraph) -> Paragraph:
@@ -199,7 +204,7 @@ def _rounded(size: float) -> float:
 def _breaks(group: Sequence[Line], line: Line) -> bool:
     """Whether a line starts a new paragraph: a larger gap than lines of the paragraph have, or a jump upwards."""
     last = group[-1]
-    if _far(last, line):
+    if line.table or last.table or _far(last, line):
         return True
     if len(group) == 1 or line.size == 0:
         return False

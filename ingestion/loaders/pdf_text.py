@@ -17,6 +17,8 @@ import pypdfium2.raw as pdfium_c
 
 from ingestion.loaders.pdf_layout import HYPHEN, Line, order_columns
 from ingestion.loaders.pdf_open import draw
+from ingestion.loaders.pdf_rules import MAX_PATHS
+from ingestion.loaders.pdf_tables import ruled_tables, with_tables
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -69,6 +71,8 @@ def page_text(page: pdfium.PdfPage, number: int) -> PageText:
     with closing(page.get_textpage()) as text_page:
         sight = _Sight(page, text_page, trusts_invisible=drawn.pictured >= _SCANNED_SHARE)
         lines = order_columns(list(_lines(text_page, number, sight)))
+        if page.get_rotation() == 0:
+            lines = with_tables(lines, ruled_tables(drawn.paths, text_page))
         text = "".join(line.text for line in lines)
         letters = sum(character.isalnum() for character in text)
         scanned = letters < _FEW_LETTERS and drawn.pictured >= _SCANNED_SHARE
@@ -86,6 +90,7 @@ def open_text(page: pdfium.PdfPage) -> pdfium.PdfTextPage:
 class _Drawn:
     anything: bool
     pictured: float
+    paths: tuple[pdfium.PdfObject, ...]
 
 
 def _drawn(page: pdfium.PdfPage) -> _Drawn:
@@ -94,6 +99,7 @@ def _drawn(page: pdfium.PdfPage) -> _Drawn:
     objects = cast("Iterable[pdfium.PdfObject]", page.get_objects(max_depth=3))
     anything = False
     area = 0.0
+    paths: list[pdfium.PdfObject] = []
     for item in objects:
         anything = True
         kind = cast("int", pdfium_c.FPDFPageObj_GetType(item.raw))
@@ -102,7 +108,9 @@ def _drawn(page: pdfium.PdfPage) -> _Drawn:
             area += max(0.0, right - left) * max(0.0, top - bottom)
         elif kind == pdfium_c.FPDF_PAGEOBJ_TEXT:
             _widen(item)
-    return _Drawn(anything, min(1.0, area / max(1.0, width * height)))
+        elif kind == pdfium_c.FPDF_PAGEOBJ_PATH and item.level == 0 and len(paths) <= MAX_PATHS:
+            paths.append(item)
+    return _Drawn(anything, min(1.0, area / max(1.0, width * height)), tuple(paths))
 
 
 def _widen(text: pdfium.PdfObject) -> None:
@@ -141,9 +149,9 @@ def _utf16_length(text: str) -> int:
 
 def _line(text_page: pdfium.PdfTextPage, start: int, end: int, bare: Line) -> Line:
     weight: int = pdfium_c.FPDFText_GetFontWeight(text_page.raw, start)
-    (left, top), (_, bottom) = _origin(text_page, start), _origin(text_page, end)
+    (left, top), (right, bottom) = _origin(text_page, start), _origin(text_page, end)
     size = _upright_size(text_page, start)
-    return Line(bare.text, bare.page, size, weight >= _BOLD_WEIGHT, top, bottom, left)
+    return Line(bare.text, bare.page, size, weight >= _BOLD_WEIGHT, top, bottom, left, right)
 
 
 def _origin(text_page: pdfium.PdfTextPage, index: int) -> tuple[float, float]:

@@ -173,6 +173,50 @@ def test_values_of_a_form_follow_the_text_of_their_page_from_top_to_bottom() -> 
     ]
 
 
+def ruled(canvas: Canvas, rows: Sequence[Sequence[str]], *, top: float, spans: bool = False) -> None:
+    """A table of lines, its columns 120 points wide; with ``spans`` the first row has one cell."""
+    height, width, columns = 24, 120, len(rows[1])
+    for number, row in enumerate(rows):
+        for column, text in enumerate(row):
+            canvas.drawString(78 + column * width, top - number * height - 16, text)
+    for number in range(len(rows) + 1):
+        canvas.line(72, top - number * height, 72 + columns * width, top - number * height)
+    for column in range(columns + 1):
+        inner = spans and 0 < column < columns
+        canvas.line(72 + column * width, top - height * inner, 72 + column * width, top - len(rows) * height)
+
+
+def test_table_of_lines_is_kept_as_one_in_the_place_where_it_stands() -> None:
+    buffer, canvas = drawing()
+    canvas.drawString(72, 780, "Exit codes of containers:")
+    ruled(canvas, [["Code", "Meaning"], ["137", "killed | out of memory"], ["143", ""]], top=740)
+    canvas.drawString(72, 600, "All others are the program's own.")
+
+    assert parts(load(finished(buffer, canvas))) == [
+        ("paragraph", 1, "Exit codes of containers:"),
+        ("table", 1, "| Code | Meaning |\n| --- | --- |\n| 137 | killed \\| out of memory |\n| 143 |  |"),
+        ("paragraph", 1, "All others are the program's own."),
+    ]
+
+
+def test_cell_over_several_columns_stands_in_each_below_its_caption() -> None:
+    buffer, canvas = drawing()
+    ruled(canvas, [["Limits"], ["Memory", "Processor"], ["512 MiB", "2 cores"]], top=740, spans=True)
+
+    assert load(finished(buffer, canvas)).text == (
+        "| Limits |  |\n| --- | --- |\n| Memory | Processor |\n| 512 MiB | 2 cores |"
+    )
+
+
+def test_grid_without_words_and_frame_around_text_are_no_tables() -> None:
+    buffer, canvas = drawing()
+    ruled(canvas, [["", "", ""], ["", "", ""], ["", "", "7"]], top=740)
+    canvas.rect(60, 300, 480, 200)
+    canvas.drawString(72, 400, "Text in a frame.")
+
+    assert [kind for kind, _, _ in parts(load(finished(buffer, canvas)))] == ["paragraph", "paragraph"]
+
+
 def test_comments_are_labelled() -> None:
     buffer, canvas = drawing()
     canvas.drawString(72, 780, "The limit is 512 MiB.")
