@@ -58,6 +58,11 @@ def pretty(text: str) -> str:
         return text
 
 
+def pretty_json(value: Mapping[str, JsonValue]) -> str:
+    """A value as JSON with its lines indented."""
+    return json.dumps(dict(value), indent=2, ensure_ascii=False)
+
+
 def value_text(value: JsonValue) -> str:
     """A value as a person reads it: text as it is, all else as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)

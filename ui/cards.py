@@ -12,7 +12,7 @@ from pydantic import JsonValue
 from app.approval_schema import Approval, ApprovalList
 from tools.calls import Settlement
 from ui import decisions, session
-from ui.call_wording import RISKS, risk_badge, time_left, tool_label
+from ui.call_wording import risk_badge, time_left, tool_label
 from ui.calls_html import arguments_html
 from ui.errors import UiError
 from ui.focus import focus_once
@@ -63,7 +63,7 @@ def draw_cards(run_id: str, waiting: ApprovalList, *, agents: dict[str, str] | N
 
 def draw_card(approval: Approval, *, agent: str = "") -> None:
     """Draw one call with everything that a person needs to decide or settle it."""
-    with st.container(border=True, key=f"card-{approval.call_id}"):
+    with st.container(border=True, key=f"card-{approval.call_id}", gap="xsmall"):
         _draw_head(approval)
         _draw_motive(approval, agent)
         st.html(arguments_html(approval.arguments, original=approval.original_arguments))
@@ -105,13 +105,12 @@ def _confirm(approval: Approval) -> None:
 
 
 def _draw_head(approval: Approval) -> None:
-    question = "What became of this call?" if approval.state == "unknown" else "May this call run?"
+    question = "What became of this?" if approval.state == "unknown" else "May this run?"
     left = time_left(approval.expires_at) if approval.state == "pending" else ""
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-        st.markdown(f"{RISKS[approval.risk].icon} **{question}**")
+        st.markdown(f"**{question}** {tool_label(approval.tool, approval.server)} {risk_badge(approval.risk)}")
         if left:
             st.caption(f":material/timer: {left}", width="content")
-    st.markdown(f"{tool_label(approval.tool, approval.server)} {risk_badge(approval.risk)}")
     policy = f" Why it asks: {approval.policy_reason}." if approval.policy_reason else ""
     st.caption(literal(approval.risk_reason + policy))
 

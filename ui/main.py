@@ -13,8 +13,9 @@ if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
 from ui.errors import UiError  # noqa: E402
-from ui.passage_drawer import DOCUMENTS_PAGE  # noqa: E402
+from ui.passage_drawer import CHAT_PAGE, DOCUMENTS_PAGE  # noqa: E402
 from ui.problem import draw_problem  # noqa: E402
+from ui.waiting import waiting_count, watch_waiting  # noqa: E402
 
 ICON = Path(__file__).parent / "assets" / "icon.svg"
 
@@ -24,17 +25,28 @@ def main() -> None:
     st.set_page_config(page_title="Groundwork", page_icon=ICON, layout="centered", initial_sidebar_state="auto")
     st.logo(str(ICON.with_name("logo.svg")), icon_image=str(ICON), size="large")
     st.html(ICON.with_name("page.css"))
+    waiting = waiting_count()
     page = st.navigation(
         [
-            st.Page("pages/chat.py", title="Chat", icon=":material/forum:", default=True),
+            st.Page(CHAT_PAGE, title="Chat", icon=":material/forum:", default=True),
+            st.Page(
+                "pages/approvals.py",
+                title=f"Approvals ({waiting})" if waiting else "Approvals",
+                icon=":material/pan_tool:",
+                url_path="approvals",
+            ),
             st.Page(DOCUMENTS_PAGE, title="Documents", icon=":material/folder_open:"),
             st.Page("pages/search.py", title="Search", icon=":material/search:"),
+            st.Page("pages/tools.py", title="Tools", icon=":material/construction:"),
+            st.Page("pages/memory.py", title="Memory", icon=":material/psychology:"),
         ]
     )
     try:
         page.run()
     except UiError as error:
         draw_problem(error)
+    with st.sidebar:
+        watch_waiting(waiting)
 
 
 main()

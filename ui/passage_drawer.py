@@ -7,13 +7,16 @@ from typing import NamedTuple
 import streamlit as st
 
 from agents.answer import Citation
+from app.approval_schema import Approval
 from ui import session
+from ui.call_wording import moment
 from ui.client import ApiClient
 from ui.errors import ApiRefused, UiError
 from ui.markup import text_html
 from ui.session import PassageKey
 from ui.wording import literal, place, reflowed
 
+CHAT_PAGE = "pages/chat.py"
 DOCUMENTS_PAGE = "pages/documents.py"
 CONTEXT_CHARACTERS = 700
 """How much of the document is shown on each side of the quote, up to the next paragraph's end."""
@@ -28,6 +31,9 @@ class Passage(NamedTuple):
     start: int
     end: int
     remark: str = ""
+    is_result: bool = False
+    """Whether it is what a tool returned, not a document's."""
+    document_id: str = ""
 
 
 def draw_requested_passage() -> None:
@@ -39,7 +45,7 @@ def draw_requested_passage() -> None:
 @st.dialog("Source", width="small", position="right", icon=":material/format_quote:")
 def _drawer(wanted: PassageKey) -> None:
     try:
-        passage = _cited(wanted) if wanted.citation else _chunk(session.client(), wanted)
+        passage = _passage(wanted)
     except UiError as error:
         st.error(literal(str(error)), icon=":material/error:")
         return
@@ -48,18 +54,56 @@ def _drawer(wanted: PassageKey) -> None:
     st.caption(literal(passage.source))
     if passage.remark:
         st.warning(passage.remark, icon=":material/warning:")
-    st.html(text_html(reflowed(passage.text), [(passage.start, passage.end)]))
+    text = passage.text if passage.is_result else reflowed(passage.text)
+    st.html(text_html(text, [(passage.start, passage.end)]))
+    if passage.is_result:
+        return
     if st.button("Open the document", icon=":material/description:", key="open-document"):
-        st.switch_page(DOCUMENTS_PAGE, query_params={"document": wanted.document_id})
+        st.switch_page(DOCUMENTS_PAGE, query_params={"document": passage.document_id})
 
 
-def _cited(wanted: PassageKey) -> Passage:
+def _passage(wanted: PassageKey) -> Passage:
     client = session.client()
+    if wanted.call_id:
+        return _result(client, wanted.call_id)
+    if not wanted.citation:
+        return _chunk(client, wanted)
+    citation = _citation(client, wanted)
+    return _quoted_result(client, citation) if citation.call_id else _cited(client, citation)
+
+
+def _citation(client: ApiClient, wanted: PassageKey) -> Citation:
     answer = client.run(wanted.run_id).answer
     citations = () if answer is None else answer.citations
     citation = next((entry for entry in citations if entry.number == wanted.citation), None)
     if citation is None:
         raise UiError(f"This answer has no source {wanted.citation}.")
+    return citation
+
+
+def _result(client: ApiClient, call_id: str) -> Passage:
+    """The whole result of a call."""
+    card = client.approvals.card(call_id)
+    approval = card.approval
+    text = card.result_text or ""
+    return Passage(approval.tool, _result_source(approval), text, 0, 0, is_result=True)
+
+
+def _quoted_result(client: ApiClient, citation: Citation) -> Passage:
+    """The result that is quoted, which does not change any more, with the quote marked."""
+    passage = _result(client, citation.call_id)
+    if passage.text[citation.char_start : citation.char_end] != citation.quote:
+        return passage._replace(
+            text=citation.quote, end=len(citation.quote), remark="The result is no longer stored; this was quoted."
+        )
+    return passage._replace(start=citation.char_start, end=citation.char_end)
+
+
+def _result_source(approval: Approval) -> str:
+    return f"Result of a tool of {approval.server}, {moment(approval.proposed_at)}"
+
+
+def _cited(client: ApiClient, citation: Citation) -> Passage:
     try:
         text = client.document_text(citation.document_id)
     except ApiRefused as error:
@@ -84,6 +128,7 @@ def cut_out(text: str, citation: Citation) -> Passage:
         text=f"{before}{text[start:end]}{after}",
         start=citation.char_start + shift,
         end=citation.char_end + shift,
+        document_id=citation.document_id,
     )
 
 
@@ -105,7 +150,15 @@ def _paragraph_end(text: str, position: int) -> int:
 
 def _quote_alone(citation: Citation, remark: str) -> Passage:
     heading = place(citation.title, citation.page, citation.section)
-    return Passage(heading, citation.source, citation.quote, 0, len(citation.quote), remark)
+    return Passage(
+        heading,
+        citation.source,
+        citation.quote,
+        0,
+        len(citation.quote),
+        remark,
+        document_id=citation.document_id,
+    )
 
 
 def _chunk(client: ApiClient, wanted: PassageKey) -> Passage:
@@ -114,4 +167,6 @@ def _chunk(client: ApiClient, wanted: PassageKey) -> Passage:
     chunk = next((entry for entry in chunks if entry.chunk_id == wanted.chunk_id), None)
     if chunk is None:
         raise UiError("The document has changed since; this passage is no longer stored.")
-    return Passage(place(record.title, chunk.page, chunk.section), record.source, chunk.text, 0, 0)
+    return Passage(
+        place(record.title, chunk.page, chunk.section), record.source, chunk.text, 0, 0, document_id=wanted.document_id
+    )

@@ -17,15 +17,16 @@ _HELD = "question_held"
 _AGENT = "chosen_agent"
 
 
-def draw_question_box(active: RunInfo | None, waiting: int) -> str | None:
+def draw_question_box(active: RunInfo | None, waiting: int, *, agent: str) -> str | None:
     """Draw the box; returns what was asked, once.
 
     Args:
         active: The thread's run that has not ended.
         waiting: How many of its calls wait for a person.
+        agent: Who is to answer; empty for answers from documents alone.
     """
     question = st.chat_input(
-        _placeholder(active, waiting),
+        _placeholder(active, waiting, agent),
         key="question",
         max_chars=8000,
         disabled=active is not None and active.state == "running",
@@ -57,8 +58,7 @@ def draw_agent_picker(agents: Sequence[AgentInfo], detail: ThreadDetail | None, 
         return ""
     thread_id = detail.thread.thread_id if detail else ""
     last = detail.runs[-1].agent if detail and detail.runs else st.session_state.get(_AGENT, "")
-    descriptions = {agent.name: agent.description for agent in agents}
-    names = ["", *descriptions]
+    names = ["", *(agent.name for agent in agents)]
     chosen = st.segmented_control(
         "Who answers",
         names,
@@ -70,11 +70,8 @@ def draw_agent_picker(agents: Sequence[AgentInfo], detail: ThreadDetail | None, 
         disabled=disabled,
         wrap=True,
     )
-    chosen = chosen or ""
-    st.session_state[_AGENT] = chosen
-    if chosen:
-        st.caption(literal(descriptions[chosen]))
-    return chosen
+    st.session_state[_AGENT] = chosen or ""
+    return chosen or ""
 
 
 @st.dialog("Something waits for you", icon=":material/pan_tool:")
@@ -91,11 +88,10 @@ def _confirm(question: str, waiting: int) -> None:
             st.rerun()
 
 
-def _placeholder(active: RunInfo | None, waiting: int) -> str:
+def _placeholder(active: RunInfo | None, waiting: int, agent: str) -> str:
     if active is None:
-        return "Ask about your documents"
+        return f"Give {agent} a task" if agent else "Ask about your documents"
     if active.state == "running":
         return "Answering; stop it to ask something else"
-    return (
-        f"{plural(waiting, 'call')} above {'waits' if waiting == 1 else 'wait'} for you; a message rejects what waits"
-    )
+    verb = "waits" if waiting == 1 else "wait"
+    return f"{plural(waiting, 'call')} {verb} for you; a message rejects what waits"

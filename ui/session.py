@@ -18,7 +18,8 @@ from ui.run_view import RunView, fold
 API_URL_VARIABLE = "GROUNDWORK_API_URL"
 DEFAULT_API_URL = "http://127.0.0.1:8080"
 
-_THREAD = "thread"
+THREAD = "thread"
+"""Name of the thread in the address."""
 _DOCUMENT = "document"
 _PASSAGE = "passage_to_open"
 _QUESTION = "question_to_ask"
@@ -57,21 +58,21 @@ def _client(base_url: str) -> ApiClient:
 
 def thread_id() -> str | None:
     """The open thread: of the address, else the one that was open before another page was."""
-    if named := st.query_params.get(_THREAD):
-        st.session_state[_THREAD] = named
-    elif remembered := st.session_state.get(_THREAD):
-        st.query_params[_THREAD] = remembered
-    return st.session_state.get(_THREAD)
+    if named := st.query_params.get(THREAD):
+        st.session_state[THREAD] = named
+    elif remembered := st.session_state.get(THREAD):
+        st.query_params[THREAD] = remembered
+    return st.session_state.get(THREAD)
 
 
 def open_thread(identifier: str | None) -> None:
     """Open a thread, or a new one; the address follows, so that a reload and a second tab show the same."""
     if identifier is None:
-        st.session_state.pop(_THREAD, None)
-        st.query_params.pop(_THREAD, None)
+        st.session_state.pop(THREAD, None)
+        st.query_params.pop(THREAD, None)
     else:
-        st.session_state[_THREAD] = identifier
-        st.query_params[_THREAD] = identifier
+        st.session_state[THREAD] = identifier
+        st.query_params[THREAD] = identifier
 
 
 def document_id() -> str | None:

@@ -2,55 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
 from typing import cast
 
 import pytest
 from streamlit.testing.v1 import AppTest
-from streamlit.testing.v1.element_tree import Html
 
+from tests.ui.harness import MAIN, SECONDS, Start, has_button, html, press, words
 from tests.ui.script import HOSTILE
 from tests.ui.servers import free_port
 from tests.ui.stub_api import StubState
-
-MAIN = Path(__file__).parents[2] / "ui" / "main.py"
-SECONDS = 30
-
-Start = Callable[[], AppTest]
-
-
-@pytest.fixture
-def start(api_url: str, monkeypatch: pytest.MonkeyPatch) -> Start:
-    monkeypatch.setenv("GROUNDWORK_API_URL", api_url)
-    return lambda: AppTest.from_file(str(MAIN), default_timeout=SECONDS)
 
 
 def _ask(app: AppTest, question: str, state: StubState) -> AppTest:
     """Ask, and draw the page until the run has ended."""
     app.chat_input[0].set_value(question).run()
     for _ in range(20):
-        if all(run.info.state != "running" for run in state.runs.values()) and not _has_button(app, "Stop"):
+        if all(run.info.state != "running" for run in state.runs.values()) and not has_button(app, "Stop"):
             return app
         app.run()
     raise AssertionError("the run did not end")
-
-
-def _has_button(app: AppTest, label: str) -> bool:
-    return any(button.label == label for button in app.button)
-
-
-def _press(app: AppTest, label: str) -> AppTest:
-    return next(button for button in app.button if button.label == label).click().run()
-
-
-def _html(app: AppTest) -> str:
-    return "\n".join(element.body for element in app.get("html") if isinstance(element, Html))
-
-
-def _words(app: AppTest) -> str:
-    texts = [*app.markdown, *app.caption, *app.info, *app.error, *app.success, *app.warning, *app.text]
-    return "\n".join(str(element.value) for element in texts).replace("\\", "")
 
 
 def _column(app: AppTest, name: str) -> list[str]:
@@ -61,7 +31,7 @@ def test_empty_chat_offers_questions(start: Start) -> None:
     app = start().run()
 
     assert not app.exception
-    assert _has_button(app, "Why did my pod restart? Last termination reason: OOMKilled".replace(":", "\\:"))
+    assert has_button(app, "Why did my pod restart? Last termination reason: OOMKilled".replace(":", "\\:"))
 
 
 def test_without_documents_the_chat_says_how_to_add_some(start: Start, state: StubState) -> None:
@@ -82,7 +52,7 @@ def test_answer_is_drawn_with_sources_figures_and_verdicts(start: Start, state: 
         "\\[1\\] Memory limits · page 3",
         "\\[2, 3\\] Memory limits · page 3 · What to do",
     ]
-    figures = _words(app)
+    figures = words(app)
     assert "2 verified, 1 partly supported, 1 not supported" in figures
     assert "first token after 840 ms · 25.3 tokens/s · 1,800 tokens read, 64 written" in figures
 
@@ -92,8 +62,8 @@ def test_citation_opens_the_passage_with_the_quote_marked(start: Start, state: S
 
     app.button(key="source-run-1-2").click().run()
 
-    assert "<mark>Raise the limit in the deployment</mark>" in _html(app)
-    assert "/handbook/memory.md" in _words(app)
+    assert "<mark>Raise the limit in the deployment</mark>" in html(app)
+    assert "/handbook/memory.md" in words(app)
 
 
 def test_citation_of_a_changed_document_shows_the_quote_and_says_so(start: Start, state: StubState) -> None:
@@ -103,7 +73,7 @@ def test_citation_of_a_changed_document_shows_the_quote_and_says_so(start: Start
 
     app.button(key="source-run-1-2").click().run()
 
-    assert "<mark>Raise the limit in the deployment</mark>" in _html(app)
+    assert "<mark>Raise the limit in the deployment</mark>" in html(app)
     assert "The document has changed since" in app.warning[0].value
 
 
@@ -113,37 +83,37 @@ def test_citation_of_a_deleted_document_shows_the_quote_and_says_so(start: Start
 
     app.button(key="source-run-1-2").click().run()
 
-    assert "<mark>Raise the limit in the deployment</mark>" in _html(app)
+    assert "<mark>Raise the limit in the deployment</mark>" in html(app)
     assert "no longer stored" in app.warning[0].value
 
 
 def test_details_show_claims_evidence_and_budget(start: Start, state: StubState) -> None:
     app = _ask(start().run(), "Why did my pod restart?", state)
-    assert "gw-bar" not in _html(app).replace(".gw-bar", "")
+    assert "gw-bar" not in html(app).replace(".gw-bar", "")
 
     app.session_state["details-run-1"] = True
     app.run()
 
-    html = _html(app)
-    assert "Not supported. Explained: unsupported." in html
-    assert "meaning: rank 1, cosine 0.71" in html
-    assert "/handbook/long.md: 900 tokens, did not fit" in html
+    shown = html(app)
+    assert "Not supported. Explained: unsupported." in shown
+    assert "meaning: rank 1, cosine 0.71" in shown
+    assert "/handbook/long.md: 900 tokens, did not fit" in shown
 
 
 def test_abstention_says_what_was_searched_and_what_stood_nearest(start: Start, state: StubState) -> None:
     app = _ask(start().run(), "Who won the 1998 football world cup?", state)
 
-    assert "Nothing in the documents is near enough" in _words(app)
-    assert "Searched: Who won the 1998 football world cup? in all collections" in _html(app)
+    assert "Nothing in the documents is near enough" in words(app)
+    assert "Searched: Who won the 1998 football world cup? in all collections" in html(app)
     app.button(key="nearest-run-1-1").click().run()
-    assert "A container may use memory up to its limit" in _html(app)
+    assert "A container may use memory up to its limit" in html(app)
 
 
 def test_failed_run_shows_its_sentence_and_can_be_asked_again(start: Start, state: StubState) -> None:
     app = _ask(start().run(), "fail", state)
-    assert "The model server does not answer" in _words(app)
+    assert "The model server does not answer" in words(app)
 
-    _press(app, "Ask again")
+    press(app, "Ask again")
 
     assert [run.info.question for run in state.runs.values()] == ["fail", "fail"]
 
@@ -153,10 +123,10 @@ def test_running_answer_can_be_stopped_and_keeps_what_was_written(start: Start, 
     app.chat_input[0].set_value("wait").run()
     assert app.chat_input[0].disabled
 
-    _press(app, "Stop")
+    press(app, "Stop")
 
     assert state.cancels == ["run-1"]
-    assert "Stopped before it was finished" in _words(app)
+    assert "Stopped before it was finished" in words(app)
     assert not app.chat_input[0].disabled
 
 
@@ -170,8 +140,8 @@ def test_session_that_ends_while_an_answer_is_written_stops_nothing(start: Start
     other.run()
 
     assert state.cancels == []
-    assert _has_button(other, "Stop")
-    _press(other, "Stop")
+    assert has_button(other, "Stop")
+    press(other, "Stop")
 
 
 def test_second_session_shows_the_thread_that_its_address_names(start: Start, state: StubState) -> None:
@@ -181,7 +151,7 @@ def test_second_session_shows_the_thread_that_its_address_names(start: Start, st
     other.query_params["thread"] = "thread-1"
     other.run()
 
-    assert "Why did my pod restart?" in _words(other)
+    assert "Why did my pod restart?" in words(other)
     assert len(other.get("bidi_component")) == 1
 
 
@@ -189,9 +159,9 @@ def test_unknown_thread_is_one_sentence_and_a_way_out(start: Start) -> None:
     app = start()
     app.query_params["thread"] = "gone"
     app.run()
-    assert "There is no thread 'gone'" in _words(app)
+    assert "There is no thread 'gone'" in words(app)
 
-    _press(app, "Start a new chat")
+    press(app, "Start a new chat")
 
     assert not app.error
     assert "thread" not in app.query_params
@@ -199,7 +169,7 @@ def test_unknown_thread_is_one_sentence_and_a_way_out(start: Start) -> None:
 
 def test_threads_are_listed_opened_and_deleted(start: Start, state: StubState) -> None:
     app = _ask(start().run(), "Why did my pod restart?", state)
-    _press(app, "New chat")
+    press(app, "New chat")
     assert not app.chat_message
 
     app.button(key="open-thread-1").click().run()
@@ -226,8 +196,8 @@ def test_api_that_is_down_is_one_sentence_and_no_traceback(monkeypatch: pytest.M
     app = AppTest.from_file(str(MAIN), default_timeout=SECONDS).run()
 
     assert not app.exception
-    assert "start it with: groundwork up" in _words(app)
-    assert _has_button(app, "Try again")
+    assert "start it with: groundwork up" in words(app)
+    assert has_button(app, "Try again")
 
 
 def test_documents_are_listed_with_their_state_and_reason(start: Start) -> None:
@@ -237,7 +207,7 @@ def test_documents_are_listed_with_their_state_and_reason(start: Start) -> None:
     assert _column(app, "title") == ["Memory limits", f"Hostile {HOSTILE}", "/handbook/locked.pdf"]
     assert _column(app, "status") == ["ready", "ready", "failed"]
     assert _column(app, "reason")[2].startswith("encrypted: The file is protected by a password")
-    assert "Ledger and store hold the same passages" in _words(app)
+    assert "Ledger and store hold the same passages" in words(app)
 
 
 def test_ledger_and_store_that_differ_are_reported(start: Start, state: StubState) -> None:
@@ -260,22 +230,22 @@ def test_document_is_opened_read_and_deleted_with_a_receipt(start: Start, state:
     app = start().run().switch_page("pages/documents.py").run()
     app.selectbox(key="document-to-open").set_value("doc-1").run()
     assert app.query_params["document"] == "doc-1"
-    assert "A container may use memory up to its limit" in _html(app)
+    assert "A container may use memory up to its limit" in html(app)
 
     app.button(key="delete-document").click().run()
     app.button(key="confirm-delete-document").click().run()
 
     assert "doc-1" not in state.documents
-    assert "Deleted /handbook/memory.md; 0 passages of it left in the store" in _words(app)
+    assert "Deleted /handbook/memory.md; 0 passages of it left in the store" in words(app)
 
 
 def test_uploaded_files_are_reported_one_by_one(start: Start, state: StubState) -> None:
     app = start().run().switch_page("pages/documents.py").run()
 
     app.file_uploader(key="upload-files").set_value([("note.md", b"A note.", "text/markdown")])
-    _press(app, "Upload")
+    press(app, "Upload")
 
-    assert "note.md** indexed: 1 passage" in _words(app)
+    assert "note.md** indexed: 1 passage" in words(app)
     assert state.documents["doc-4"][0].collection == "default"
 
 
@@ -283,12 +253,12 @@ def test_search_shows_both_legs_and_opens_a_passage(start: Start) -> None:
     app = start().run().switch_page("pages/search.py").run()
 
     app.text_input[0].set_value("memory limit")
-    _press(app, "Search")
+    press(app, "Search")
 
-    html = _html(app)
-    assert "meaning: rank 1, cosine 0.80" in html
-    assert "words: rank 1, BM25 9.10" in html
-    assert "not found by words" in html
-    assert "<mark>limit</mark>" in html
+    shown = html(app)
+    assert "meaning: rank 1, cosine 0.80" in shown
+    assert "words: rank 1, BM25 9.10" in shown
+    assert "not found by words" in shown
+    assert "<mark>limit</mark>" in shown
     app.button(key="read-doc-1-0").click().run()
     assert not app.exception

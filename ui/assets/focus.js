@@ -8,5 +8,5 @@ export default function ({ data }) {
   const button = document.querySelector(`.st-key-${CSS.escape(data.key)} button`);
   if (!button) return;
   done.add(data.key);
-  button.focus();
+  button.focus({ preventScroll: true });
 }

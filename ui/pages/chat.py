@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app.schema import CollectionInfo, RunInfo, RunRequest, ThreadDetail
+from app.schema import AgentInfo, CollectionInfo, RunInfo, RunRequest, ThreadDetail
 from ui import session
 from ui.cards import confirm_destructive, draw_notes
 from ui.errors import ApiRefused, UiError
@@ -41,9 +41,10 @@ def draw() -> None:
     detail = client.thread(thread_id) if thread_id else None
     active = detail.runs[-1] if detail and detail.runs and detail.runs[-1].state in ("running", "waiting") else None
     waiting = _waiting(active)
+    agents = client.agents()
     with st.bottom:
-        agent = draw_agent_picker(client.agents(), detail, disabled=active is not None)
-        typed = draw_question_box(active, waiting)
+        agent = draw_agent_picker(agents, detail, disabled=active is not None)
+        typed = draw_question_box(active, waiting, agent=agent)
     question = session.take_question() or typed
     if question and (active is None or active.state == "waiting"):
         _ask(question, thread_id, collections=chosen, agent=active.agent if active else agent)
@@ -52,6 +53,7 @@ def draw() -> None:
     confirm_held_question(active, waiting)
     if detail is None or not detail.runs:
         _draw_start(collections)
+        _draw_agents(agents)
     else:
         _draw_thread(detail, active)
 
@@ -157,6 +159,14 @@ def _draw_start(collections: list[CollectionInfo]) -> None:
             on_click=session.ask_later,
             args=(suggestion,),
         )
+
+
+def _draw_agents(agents: list[AgentInfo]) -> None:
+    """Who else may be asked."""
+    if agents:
+        st.markdown("Agents use tools as well, and ask before they change anything:")
+    for agent in agents:
+        st.caption(f":material/smart_toy: **{literal(agent.name)}** · {literal(agent.description)}")
 
 
 draw()
