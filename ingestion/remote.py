@@ -230,7 +230,7 @@ class _Web:
             return _failure(fetched.url, "too_large", detail)
         self.count += 1
         path = self.how.folder / f"page-{self.count}"
-        await asyncio.to_thread(path.write_bytes, _in_stated_encoding(fetched))
+        await asyncio.to_thread(path.write_bytes, in_stated_encoding(fetched))
         return Source(_without_fragment(fetched.url), path, _ending(fetched))
 
 
@@ -260,7 +260,7 @@ def _ending(fetched: Fetched) -> str:
     return _ENDINGS.get(fetched.media_type) or mimetypes.guess_extension(fetched.media_type) or ""
 
 
-def _in_stated_encoding(fetched: Fetched) -> bytes:
+def in_stated_encoding(fetched: Fetched) -> bytes:
     """The body, made UTF-8 with its mark where it is not and the server states what it is."""
     if not fetched.charset or not fetched.media_type.startswith("text/") or _decodes(fetched.data, "utf-8"):
         return fetched.data

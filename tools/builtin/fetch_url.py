@@ -18,27 +18,13 @@ MAX_CHARS = 7000
 """Below the length at which output is cut in the middle (``ToolSpec.max_output_chars``)."""
 
 
-class FetchedPage(Protocol):
-    """What came from an address, after redirects."""
+class WebPage(Protocol):
+    """What an address holds, as text."""
 
     @property
     def url(self) -> str:
-        """The last address."""
+        """Where the last redirect led."""
         ...
-
-    @property
-    def content(self) -> bytes:
-        """The body as it came."""
-        ...
-
-    @property
-    def media_type(self) -> str:
-        """Its media type, without parameters."""
-        ...
-
-
-class PageText(Protocol):
-    """The readable text of a page."""
 
     @property
     def title(self) -> str:
@@ -51,14 +37,13 @@ class PageText(Protocol):
         ...
 
 
-FetchPage: TypeAlias = Callable[[str], Awaitable[FetchedPage]]
-"""Fetches an address and refuses private ones; raises ``ToolError`` with one sentence for the model."""
-ExtractText: TypeAlias = Callable[[FetchedPage], Awaitable[PageText]]
-"""Text of a page; raises ``ToolError`` for what has no text."""
+ReadPage: TypeAlias = Callable[[str], Awaitable[WebPage]]
+"""Fetches and reads an address. It refuses private addresses, bounds size and time of everything, and raises
+``ToolError`` with one sentence for the model."""
 
 
-def fetch_url_tool(fetch: FetchPage, extract: ExtractText, *, timeout_seconds: float = 30.0) -> Tool:
-    """The tool over one way to fetch and one way to read."""
+def fetch_url_tool(read_page: ReadPage, *, timeout_seconds: float = 60.0) -> Tool:
+    """The tool over one way to read pages, which has a time limit below ``timeout_seconds`` of its own."""
 
     async def fetch_url(
         url: Annotated[str, Field(max_length=MAX_URL_CHARS)], start: Annotated[int, Field(ge=0)] = 0
@@ -70,17 +55,16 @@ def fetch_url_tool(fetch: FetchPage, extract: ExtractText, *, timeout_seconds: f
             start: First character of the text to return; 0 is the beginning.
         """
         _require_web_address(url)
-        page = await fetch(url)
-        read = await extract(page)
-        if start and start >= len(read.text):
-            raise ToolError(f"The page has {len(read.text)} characters; start below that.")
-        end = min(start + MAX_CHARS, len(read.text))
-        piece = read.text[start:end]
+        page = await read_page(url)
+        if start and start >= len(page.text):
+            raise ToolError(f"The page has {len(page.text)} characters; start below that.")
+        end = min(start + MAX_CHARS, len(page.text))
+        piece = page.text[start:end]
         if not piece.strip():
             raise ToolError(f"{page.url} has no text that can be read.")
-        rest = f"; go on with start={end}" if end < len(read.text) else ""
-        passage = Passage("", "", page.url, read.title, "", None, start, end, piece)
-        return ToolOutput(f"{read.title or page.url} ({page.url}){rest}\n\n{piece}", structured([passage]))
+        rest = f"; go on with start={end}" if end < len(page.text) else ""
+        passage = Passage("", "", page.url, page.title, "", None, start, end, piece)
+        return ToolOutput(f"{page.title or page.url} ({page.url}){rest}\n\n{piece}", structured([passage]))
 
     return function_tool(fetch_url, risk="egress", timeout_seconds=timeout_seconds)
 

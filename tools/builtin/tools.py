@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from tools.builtin.calculator import calculator_tool
 from tools.builtin.current_time import current_time_tool
-from tools.builtin.fetch_url import ExtractText, FetchPage, fetch_url_tool
+from tools.builtin.fetch_url import ReadPage, fetch_url_tool
 from tools.builtin.forget import forget_tool
 from tools.builtin.read_document import read_document_tool
 from tools.builtin.remember import remember_tool
@@ -27,8 +27,7 @@ class BuiltInNeeds:
         shelf: The ledger of documents.
         chunks: The store that holds their chunks.
         facts: The memory; None leaves ``remember`` and ``forget`` out.
-        fetch: How a web page is fetched; None leaves ``fetch_url`` out.
-        extract: How a fetched page is read.
+        read_page: How a web page is fetched and read; None leaves ``fetch_url`` out.
         clock: The present moment.
     """
 
@@ -36,8 +35,7 @@ class BuiltInNeeds:
     shelf: DocumentShelf
     chunks: ChunkShelf
     facts: FactStore | None = None
-    fetch: FetchPage | None = None
-    extract: ExtractText | None = None
+    read_page: ReadPage | None = None
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 
 
@@ -49,8 +47,8 @@ def built_in_tools(needs: BuiltInNeeds) -> list[Tool]:
         calculator_tool(),
         current_time_tool(clock=needs.clock),
     ]
-    if needs.fetch is not None and needs.extract is not None:
-        tools.append(fetch_url_tool(needs.fetch, needs.extract))
+    if needs.read_page is not None:
+        tools.append(fetch_url_tool(needs.read_page))
     if needs.facts is not None:
         tools += [remember_tool(needs.facts), forget_tool(needs.facts)]
     return tools

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from tools.builtin.fetch_url import FetchedPage, fetch_url_tool
+from tools.builtin.fetch_url import fetch_url_tool
 from tools.errors import ToolError
 from tools.policy import PolicyRule, decide
 from tools.types import CallContext, Tool
@@ -15,27 +15,18 @@ CONTEXT = CallContext(thread_id="t", run_id="r", call_id="c")
 @dataclass(frozen=True, slots=True)
 class Page:
     url: str
-    content: bytes
-    media_type: str = "text/plain"
-
-
-@dataclass(frozen=True, slots=True)
-class Readable:
     title: str
     text: str
 
 
 def tool(fetched: list[str], body: str = "Release notes.") -> Tool:
-    async def fetch(url: str) -> Page:
+    async def read_page(url: str) -> Page:
         fetched.append(url)
         if "10.0.0.1" in url:
             raise ToolError("The address is private; only public ones are fetched.")
-        return Page(url, body.encode())
+        return Page(url, "Notes", body)
 
-    async def extract(page: FetchedPage) -> Readable:
-        return Readable("Notes", page.content.decode())
-
-    return fetch_url_tool(fetch, extract)
+    return fetch_url_tool(read_page)
 
 
 async def test_the_text_of_a_page_can_be_cited() -> None:
