@@ -15,6 +15,7 @@ from tools.grants import GrantStore
 from tools.ledger import ExecutionLedger
 from tools.policy import PolicyRule
 from tools.registry import ToolRegistry
+from tools.types import Tool
 
 ResolvedMode: TypeAlias = Literal["native", "constrained"]
 FactSource: TypeAlias = Callable[[str], Awaitable[str]]
@@ -26,6 +27,10 @@ class ToolSource(Protocol):
 
     async def registry(self) -> ToolRegistry:
         """Never raises and never waits long: a server that is down is left out."""
+        ...
+
+    async def find(self, server: str, tool: str) -> Tool | None:
+        """A tool by its server and its name there, for an approved call: waits for a server that starts slowly."""
         ...
 
 

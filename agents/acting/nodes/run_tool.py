@@ -15,7 +15,6 @@ from langgraph.types import interrupt
 from agents.acting.context import ActingContext
 from agents.drafts import ApprovalDraft, DecisionDraft, ProgressDraft, ReturnDraft
 from tools.calls import ToolCall
-from tools.errors import ToolUnknown
 from tools.execute import execute, refuse_missing
 from tools.ledger import POLICY_ACTOR
 
@@ -59,9 +58,8 @@ async def run_tool(state: CallTask, runtime: Runtime[ActingContext]) -> dict[str
 
 async def _run(call: ToolCall, task: CallTask, runtime: Runtime[ActingContext]) -> None:
     context = runtime.context
-    try:
-        tool = (await context.parts.tools.registry()).get(task["name"])
-    except ToolUnknown:
+    tool = await context.parts.tools.find(call.server, call.tool)
+    if tool is None:
         await refuse_missing(call, ledger=context.parts.ledger, runner=context.runner)
         return
 

@@ -94,6 +94,9 @@ class FixedTools:
     async def registry(self) -> ToolRegistry:
         return ToolRegistry(self.tools)
 
+    async def find(self, server: str, tool: str) -> Tool | None:
+        return next((one for one in self.tools if (one.spec.server, one.spec.name) == (server, tool)), None)
+
 
 @dataclass
 class Bench:
