@@ -33,6 +33,7 @@ from app.runs import RunService
 from app.settings import Settings
 from app.threads import ThreadStore
 from app.tool_service import ToolService
+from app.web_pages import WebPages
 from ingestion.ledger import Ledger
 from ingestion.pipeline import Ingester
 from retrieval.embedders.protocol import Embedder
@@ -144,12 +145,10 @@ async def open_platform(
             ThreadLeases(engine),
             FactStore(engine),
         )
-        tools = ToolService(
-            settings,
-            engine,
-            environ=os.environ,
-            builtins=built_in_tools(BuiltInNeeds(searcher=retriever, shelf=ledger, chunks=store, facts=facts)),
-        )
+        pages = WebPages(settings.ingestion, settings.remote)
+        stack.push_async_callback(pages.close)
+        builtins = BuiltInNeeds(searcher=retriever, shelf=ledger, chunks=store, facts=facts, read_page=pages.read)
+        tools = ToolService(settings, engine, environ=os.environ, builtins=built_in_tools(builtins))
         stack.push_async_callback(tools.close)
         needs = ActingNeeds(
             retriever=retriever,
