@@ -23,6 +23,7 @@ from ingestion.loaders.pdf_layout import (
     HYPHEN,
     Line,
     Paragraph,
+    continue_tables,
     drop_running_lines,
     fold,
     mend_words,
@@ -40,6 +41,8 @@ _POOR_TITLE = re.compile(
 _CUT_WORD = re.compile(r"(?<=[^\W\d_])-\n(?=[^\W\d_])")
 _MAX_OUTLINE = 2000
 _METADATA = {"Author": "author", "Subject": "subject", "Keywords": "keywords", "CreationDate": "created"}
+_UNSAID = ("", "unspecified", "(unspecified)", "anonymous", "(anonymous)", "unknown")
+"""What programs write where nobody has said anything."""
 _DATE = re.compile(r"D:(\d{4})(\d\d)(\d\d)(?:(\d\d)(\d\d)(\d\d))?(?:([+-])(\d\d)'?(\d\d)'?)?")
 """PDF 32000-1, section 7.9.4."""
 _OCR_DPI = 300
@@ -152,7 +155,7 @@ def _assemble(contents: _Contents, name: str) -> ParsedDocument:
     layers: list[Sequence[Line]] = [page.lines for page in contents.pages]
     mended = mend_words([*layers, *(_as_lines(index, contents.pictures.get(index, ())) for index in range(count))])
     by_page: dict[int, list[Paragraph]] = {}
-    for paragraph in paragraphs(drop_running_lines(mended[:count]), contents.outline):
+    for paragraph in paragraphs(continue_tables(drop_running_lines(mended[:count])), contents.outline):
         by_page.setdefault(paragraph.page, []).append(paragraph)
     for line in (line for page in mended[count:] for line in page):
         by_page.setdefault(line.page, []).append(Paragraph(line.text, line.page, 0))
@@ -189,7 +192,7 @@ def _metadata(contents: _Contents) -> dict[str, MetadataValue]:
     metadata: dict[str, MetadataValue] = {
         key: _iso_date(collapse(normalise(contents.info[field])))
         for field, key in _METADATA.items()
-        if contents.info.get(field, "").strip()
+        if contents.info.get(field, "").strip().lower() not in _UNSAID
     }
     if contents.pictures:
         metadata["ocr"] = True

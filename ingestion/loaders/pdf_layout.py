@@ -20,6 +20,8 @@ _MAX_HEADING_CHARACTERS = 140
 _MAX_LEVELS = 4
 _PARAGRAPH_GAP = 1.6
 _RUNNING_MIN_PAGES = 3
+_SAME_COLUMN = 3.0
+"""Points by which columns of one table differ between two pages."""
 _VERTICAL_SIZES = 4
 """A line that falls by more sizes of type runs downwards; one with a cut word falls by little more than one."""
 
@@ -37,7 +39,7 @@ class Line:
         bottom: Baseline of its last character.
         left: Where its first character stands, in points from the left.
         right: Where its last character stands.
-        table: Whether it is a whole table, as Markdown.
+        columns: Of a whole table, whose Markdown is the text: where its columns begin and end; else none.
     """
 
     text: str
@@ -48,7 +50,12 @@ class Line:
     bottom: float
     left: float = 0.0
     right: float = 0.0
-    table: bool = False
+    columns: tuple[float, ...] = ()
+
+    @property
+    def table(self) -> bool:
+        """Whether it is a whole table."""
+        return bool(self.columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +123,47 @@ def drop_running_lines(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
             lines.append(replace(line, size=0.0, bold=False) if "#" in key and key in running else line)
         kept.append(lines)
     return kept
+
+
+def continue_tables(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
+    """Pages whose topmost thing goes on with the lowest table of the page before: it gets that table's header again.
+
+    A first row with more digits than letters in a cell is no header, and is not repeated.
+    """
+    result: list[list[Line]] = []
+    above: Line | None = None
+    for page in pages:
+        lines = list(page)
+        first = max(lines, key=lambda line: line.top, default=None)
+        if above is not None and first is not None and _same_columns(first, above):
+            header = above.text.partition("\n")[0]
+            lines[lines.index(first)] = replace(first, text=_with_header(first.text, header))
+        tables = [line for line in lines if line.table]
+        above = min(tables, key=lambda line: line.bottom, default=None)
+        if above is not None and not _is_header(above.text.partition("\n")[0]):
+            above = None
+        result.append(lines)
+    return result
+
+
+def _is_header(row: str) -> bool:
+    cells = [cell for cell in row.strip("|").split("|") if cell.strip()]
+    return bool(cells) and all(
+        sum(character.isalpha() for character in cell) >= sum(character.isdigit() for character in cell)
+        for cell in cells
+    )
+
+
+def _same_columns(line: Line, other: Line) -> bool:
+    return len(line.columns) == len(other.columns) > 0 and all(
+        abs(one - two) <= _SAME_COLUMN for one, two in zip(line.columns, other.columns, strict=True)
+    )
+
+
+def _with_header(table: str, header: str) -> str:
+    """A Markdown table with another header line, its own first line as a row; unchanged where that is the header."""
+    first, separator, rest = (*table.split("\n", 2), "", "")[:3]
+    return table if first == header else "\n".join(part for part in (header, separator, first, rest) if part)
 
 
 def _edges(page: Sequence[Line]) -> list[Line]:

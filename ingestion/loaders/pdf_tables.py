@@ -43,6 +43,7 @@ class RuledTable:
     bottom: float
     right: float
     top: float
+    columns: tuple[float, ...]
     markdown: str
 
     def holds(self, x: float, y: float) -> bool:
@@ -85,7 +86,7 @@ def with_tables(lines: Sequence[Line], tables: Sequence[RuledTable]) -> tuple[Li
     for line in lines:
         table = firsts.get(id(line))
         if table is not None:
-            kept.append(replace(line, text=table.markdown, bold=False, bottom=table.bottom, table=True))
+            kept.append(replace(line, text=table.markdown, bold=False, bottom=table.bottom, columns=table.columns))
         elif id(line) not in replaced:
             kept.append(line)
     return tuple(kept)
@@ -156,7 +157,7 @@ class _Grid:
             for row in range(rows)
         ]
         markdown = render(lay_out(lines))
-        return RuledTable(self.xs[0], self.ys[0], self.xs[-1], self.ys[-1], markdown) if markdown else None
+        return RuledTable(self.xs[0], self.ys[0], self.xs[-1], self.ys[-1], self.xs, markdown) if markdown else None
 
     def _place(self, letter: _Letter) -> tuple[int, int] | None:
         """Row from the top and column."""

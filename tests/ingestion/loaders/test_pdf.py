@@ -199,6 +199,26 @@ def test_table_of_lines_is_kept_as_one_in_the_place_where_it_stands() -> None:
     ]
 
 
+def test_table_that_goes_on_over_the_page_has_its_header_again() -> None:
+    buffer, canvas = drawing()
+    ruled(canvas, [["Code", "Meaning"], ["137", "killed"]], top=200)
+    canvas.showPage()
+    ruled(canvas, [["139", "segmentation fault"], ["143", "asked to end"]], top=780)
+    canvas.showPage()
+    canvas.drawString(72, 780, "Another table.")
+    ruled(canvas, [["1", "general error"], ["2", "misuse"]], top=740)
+    canvas.showPage()
+    ruled(canvas, [["126", "not executable"], ["127", "not found"]], top=780)
+
+    tables = [text for kind, _, text in parts(load(finished(buffer, canvas))) if kind == "table"]
+
+    assert tables[1:] == [
+        "| Code | Meaning |\n| --- | --- |\n| 139 | segmentation fault |\n| 143 | asked to end |",
+        "| 1 | general error |\n| --- | --- |\n| 2 | misuse |",
+        "| 126 | not executable |\n| --- | --- |\n| 127 | not found |",
+    ]
+
+
 def test_cell_over_several_columns_stands_in_each_below_its_caption() -> None:
     buffer, canvas = drawing()
     ruled(canvas, [["Limits"], ["Memory", "Processor"], ["512 MiB", "2 cores"]], top=740, spans=True)
