@@ -83,3 +83,18 @@ def test_a_grant_of_another_thread_or_argument_does_not_apply() -> None:
 def test_the_decision_names_the_line_that_made_it() -> None:
     rules = [PolicyRule(action="allow", tool="get_*"), PolicyRule(action="ask", arguments={"name": "w?b"})]
     assert decision(rules=rules) == PolicyDecision("ask", "policy line 2 says ask", 1)
+
+
+@given(RULES, RISKS, st.booleans())
+def test_a_grant_lifts_an_ask_and_changes_nothing_else(rules: list[PolicyRule], risk: Risk, tainted: bool) -> None:
+    without = decision(risk, rules=rules, tainted=tainted).action
+    with_grant = decision(risk, rules=rules, grants=(ANY_GRANT,), tainted=tainted).action
+    assert with_grant == without or (without, with_grant) == ("ask", "allow")
+
+
+@given(RULES, RISKS, st.booleans())
+def test_a_grant_for_another_tool_changes_nothing(rules: list[PolicyRule], risk: Risk, tainted: bool) -> None:
+    for other in (replace(ANY_GRANT, server="other"), replace(ANY_GRANT, tool="get_pod")):
+        assert decision(risk, rules=rules, grants=(other,), tainted=tainted) == decision(
+            risk, rules=rules, tainted=tainted
+        )
