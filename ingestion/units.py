@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from math import ceil
 
 from ingestion.sentences import sentence_spans
@@ -46,6 +47,8 @@ class _Piece:
     char_end: int
     block: int
     limit: int
+    size: int = 0
+    """Length in tokens; 0 until it is measured."""
 
 
 def measure(text: str, spans: Sequence[tuple[int, int]], count_tokens: CountTokens) -> list[int]:
@@ -62,7 +65,7 @@ def measure(text: str, spans: Sequence[tuple[int, int]], count_tokens: CountToke
 def divide(text: str, blocks: Sequence[Block], limits: Sequence[int], count_tokens: CountTokens) -> list[Unit]:
     """Units of the blocks in order, each within its block's limit in tokens.
 
-    Every level of cutting counts the tokens of all its parts in one call.
+    Every level of cutting counts the tokens of its new parts in one call.
     """
     pieces = [
         _Piece(block.char_start, block.char_end, index, limit)
@@ -77,23 +80,32 @@ def divide(text: str, blocks: Sequence[Block], limits: Sequence[int], count_toke
     ]
     for cut in cutters:
         pieces = _settle(text, pieces, count_tokens, done)
-        pieces = [_Piece(start, end, piece.block, piece.limit) for piece in pieces for start, end in cut(piece)]
+        pieces = [part for piece in pieces for part in _cut(piece, cut(piece))]
     while pieces:
         pieces = _settle(text, pieces, count_tokens, done)
-        pieces = [part for piece in pieces for part in _halves(text, piece)]
+        pieces = [part for piece in pieces for part in _cut(piece, _equal_parts(text, piece))]
     return sorted(done, key=lambda unit: unit.char_start)
 
 
 def _settle(text: str, pieces: Sequence[_Piece], count_tokens: CountTokens, done: list[Unit]) -> list[_Piece]:
     """Move the pieces that fit to ``done`` and return the others."""
-    sizes = measure(text, [(piece.char_start, piece.char_end) for piece in pieces], count_tokens)
+    new = [(piece.char_start, piece.char_end) for piece in pieces if not piece.size]
+    sizes = iter(measure(text, new, count_tokens))
     left: list[_Piece] = []
-    for piece, size in zip(pieces, sizes, strict=True):
+    for piece in pieces:
+        size = piece.size or next(sizes)
         if size <= piece.limit or piece.char_end - piece.char_start == 1:
             done.append(Unit(piece.char_start, piece.char_end, size, piece.block))
         else:
-            left.append(piece)
+            left.append(replace(piece, size=size))
     return left
+
+
+def _cut(piece: _Piece, spans: Sequence[tuple[int, int]]) -> list[_Piece]:
+    """Parts of a piece; one that is the whole piece again keeps its size."""
+    if spans == [(piece.char_start, piece.char_end)]:
+        return [piece]
+    return [_Piece(start, end, piece.block, piece.limit) for start, end in spans]
 
 
 def _parts(text: str, piece: _Piece, kind: BlockKind) -> list[tuple[int, int]]:
@@ -127,12 +139,15 @@ def _items(text: str, piece: _Piece) -> list[tuple[int, int]]:
     return [(start, end) for start, end in parts]
 
 
-def _halves(text: str, piece: _Piece) -> list[_Piece]:
-    """Two parts of a word; a combining mark stays with its letter where it can."""
-    middle = (piece.char_start + piece.char_end) // 2
-    while middle < piece.char_end - 1 and unicodedata.combining(text[middle]):
-        middle += 1
-    return [
-        _Piece(piece.char_start, middle, piece.block, piece.limit),
-        _Piece(middle, piece.char_end, piece.block, piece.limit),
-    ]
+def _equal_parts(text: str, piece: _Piece) -> list[tuple[int, int]]:
+    """As many parts of a word as its size asks for; a combining mark stays with its letter where it can."""
+    length = piece.char_end - piece.char_start
+    count = min(max(ceil(piece.size / max(piece.limit, 1)), 2), length)
+    borders = [piece.char_start]
+    for number in range(1, count):
+        border = max(piece.char_start + length * number // count, borders[-1] + 1)
+        while border < piece.char_end - 1 and unicodedata.combining(text[border]):
+            border += 1
+        if borders[-1] < border < piece.char_end:
+            borders.append(border)
+    return list(pairwise([*borders, piece.char_end]))
