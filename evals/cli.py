@@ -96,7 +96,7 @@ def agent(
     documents: Annotated[Path, typer.Option(help="Folder to search.")] = Path("samples/handbook"),
     name: Annotated[str, typer.Option("--agent", help="Agent that acts.")] = "operator",
     only: Annotated[list[str] | None, typer.Option(help="Play this task or kind alone; may be repeated.")] = None,
-    limit_seconds: Annotated[float, typer.Option(min=1, help="Longest time of one task.")] = 300.0,
+    limit_seconds: Annotated[float, typer.Option(min=1, help="Longest time of one task.")] = 600.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
 ) -> None:
     """Play agent tasks over a pretend cluster with the chat model of the settings, and approve what each task allows.

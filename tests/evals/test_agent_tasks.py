@@ -9,8 +9,10 @@ import pytest
 
 from agents.answer import Answer, Usage
 from agents.events import AnswerDone, RunEvent, RunFailed, RunFinished, ToolCalled
+from app.cli.connection import connect
 from evals.agent_tasks import AgentTask, Change, Played, TaskEffect, judge, matches, read_tasks, wanted_decision
 from evals.errors import TasksUnreadable
+from tests.app.command_line import CommandLine, one_sentence
 
 ROOT = Path(__file__).parents[2]
 TASKS = read_tasks(ROOT / "samples" / "agent_tasks.jsonl")
@@ -122,6 +124,14 @@ def test_a_file_of_tasks_that_does_not_fit_is_refused_with_its_line(tmp_path: Pa
         read_tasks(path)
     with pytest.raises(TasksUnreadable, match="--tasks"):
         read_tasks(tmp_path / "missing.jsonl")
+
+
+@pytest.mark.parametrize("words", [("--tasks", "nowhere.jsonl"), ("--only", "nothing"), ("--server", "nowhere.py")])
+def test_what_the_command_cannot_play_is_one_sentence_and_exit_code_2(tmp_path: Path, words: tuple[str, ...]) -> None:
+    sample = ("--tasks", str(ROOT / "samples" / "agent_tasks.jsonl"))
+    outcome = CommandLine(tmp_path / "home", connect)("eval", "agent", *sample, *words)
+    assert (outcome.code, outcome.stdout) == (2, "")
+    assert one_sentence(outcome.stderr)
 
 
 def test_the_sample_tasks_are_thirty_of_many_kinds() -> None:
