@@ -39,7 +39,7 @@ def split(
     limits = _limits(blocks, sizes, settings.chunk_tokens)
     headers = table_headers(document.text, blocks, sizes, limits, count_tokens)
     limits = [limit - headers[block].size if block in headers else limit for block, limit in enumerate(limits)]
-    units = divide(document.text, blocks, limits, count_tokens)
+    units = divide(document.text, blocks, sizes, limits, count_tokens)
     units = with_contexts(document, units, headers=headers, limit=settings.chunk_tokens, count_tokens=count_tokens)
     overlap = min(settings.overlap_tokens, settings.chunk_tokens // 2)
     groups = [

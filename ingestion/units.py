@@ -62,14 +62,16 @@ def measure(text: str, spans: Sequence[tuple[int, int]], count_tokens: CountToke
     ]
 
 
-def divide(text: str, blocks: Sequence[Block], limits: Sequence[int], count_tokens: CountTokens) -> list[Unit]:
-    """Units of the blocks in order, each within its block's limit in tokens.
+def divide(
+    text: str, blocks: Sequence[Block], sizes: Sequence[int], limits: Sequence[int], count_tokens: CountTokens
+) -> list[Unit]:
+    """Units of the blocks, whose sizes are those of ``measure``, in order, each within its block's limit in tokens.
 
     Every level of cutting counts the tokens of its new parts in one call.
     """
     pieces = [
-        _Piece(block.char_start, block.char_end, index, limit)
-        for index, (block, limit) in enumerate(zip(blocks, limits, strict=True))
+        _Piece(block.char_start, block.char_end, index, limit, size)
+        for index, (block, size, limit) in enumerate(zip(blocks, sizes, limits, strict=True))
     ]
     done: list[Unit] = []
     cutters: list[Callable[[_Piece], list[tuple[int, int]]]] = [

@@ -29,7 +29,7 @@ def refuse_oversized(package: OfficePackage) -> None:
         LoadFailed: ``too_large`` for filled cells that lie too far apart, ``corrupt`` for false counts of entries.
     """
     for name in sorted(package.names):
-        if name.startswith("xl/") and name.endswith(".xml"):
+        if name == "content.xml" or (name.startswith("xl/") and name.endswith(".xml")):
             _refuse_false_counts(package.chunks(name), name)
         rows = columns = 0
         if _XML_SHEET.match(name):

@@ -200,6 +200,15 @@ def test_broken_workbook_is_corrupt() -> None:
     )
 
 
+@pytest.mark.parametrize("part", ["xl/worksheets/sheet1.xml", "content.xml"])
+def test_zip_bomb_is_refused_also_when_it_lies_about_its_size(part: str) -> None:
+    bomb = zip_of({"xl/workbook.xml": "<x/>", part: "<x>" + " " * 30_000_000})
+    size, small = struct.pack("<I", 30_000_003), struct.pack("<I", 1000)
+
+    assert reason_of(load_workbook, bomb, "a.xlsx") == "unsafe_archive"
+    assert reason_of(load_workbook, bomb.replace(size, small), "a.xlsx") == "corrupt"
+
+
 def test_workbook_without_text_is_empty() -> None:
     assert reason_of(load_workbook, workbook(("S", "<sheetData/>")), "a.xlsx") == "empty"
 
