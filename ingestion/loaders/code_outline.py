@@ -85,6 +85,7 @@ _FUNCTION_VALUES = frozenset(("arrow_function", "function_expression", "function
 _MAX_DEPTH = 12
 """Levels of the syntax tree that are searched; definitions deeper than that stay with those around them."""
 _MAX_LABEL_CHARACTERS = 100
+_MAX_LABEL_BYTES = 400
 _END_OF_LABEL = re.compile(r"\s*(?:[{(,:]|=>?|\bdo|\bthen|\bas)*\s*$", re.IGNORECASE)
 
 
@@ -187,5 +188,5 @@ def _first_line(node: Node) -> int:
 def _label(node: Node, lines: list[str]) -> str:
     """The definition's first line without its opening marks."""
     row, column = node.start_point
-    line = lines[row].encode("utf-8")[column:].decode("utf-8", "replace")
+    line = lines[row].encode("utf-8", "replace")[column : column + _MAX_LABEL_BYTES].decode("utf-8", "ignore")
     return _END_OF_LABEL.sub("", line.partition("{")[0].strip() or line.strip())[:_MAX_LABEL_CHARACTERS]

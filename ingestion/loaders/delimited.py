@@ -27,6 +27,7 @@ _DELIMITERS = (",", ";", "\t", "|")
 _SNIFFED_ROWS = 200
 _SNIFFED_CHARACTERS = 256 * 1024
 _FIGURE = re.compile(r"[-+(]?[$€£¥]?\s*\d[\d.,' ]*\s*[%€$]?\)?")
+_MAX_FIGURE_CHARACTERS = 40
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _TITLE = "Column"
 
@@ -90,11 +91,15 @@ def _has_header(rows: Sequence[Sequence[str]]) -> bool:
     like_data = 0
     for column, first in enumerate(rows[0]):
         cells = [row[column].strip() for row in sample if column < len(row) and row[column].strip()]
-        if cells and all(_FIGURE.fullmatch(cell) for cell in cells):
-            if not _FIGURE.fullmatch(first.strip()) or _is_year_heading(first, cells):
+        if cells and all(_is_figure(cell) for cell in cells):
+            if not _is_figure(first.strip()) or _is_year_heading(first, cells):
                 return True
             like_data += 1
     return like_data == 0
+
+
+def _is_figure(cell: str) -> bool:
+    return len(cell) <= _MAX_FIGURE_CHARACTERS and _FIGURE.fullmatch(cell) is not None
 
 
 def _is_year_heading(first: str, cells: Sequence[str]) -> bool:

@@ -22,7 +22,7 @@ from ingestion.types import BlockKind, ParsedDocument
 from retrieval.types import MetadataValue
 
 _ENDINGS = frozenset((".html", ".htm", ".xhtml"))
-_BEFORE = r"\A\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*"
+_BEFORE = r"\A\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->).)*-->\s*)*"
 _PAGE = re.compile(_BEFORE + r"<(?:!doctype\s+html|html)\b", re.I | re.S)
 _PART_OF_PAGE = re.compile(_BEFORE + r"<(?:head|body)\b", re.I | re.S)
 _CHARSET = re.compile(rb"""<(?:meta[^>]*?|\?xml[^>]*?)(?:charset|encoding)\s*=\s*["']?\s*([A-Za-z0-9_:.-]+)""", re.I)

@@ -9,7 +9,7 @@ from ingestion.loaders.eml import looks_like_mail
 from ingestion.loaders.loader import Certainty, ChildFile, Loaded, Loader, LoadOptions, Sample
 from ingestion.loaders.mail_message import header, parse_message
 
-_FROM_LINE = re.compile(rb"^From [^\n]*\d{4}[^\n]*\n(?=[!-9;-~]+:)", re.MULTILINE)
+_FROM_LINE = re.compile(rb"^From [^\n]{0,200}\d{4}[^\n]{0,50}\n(?=[!-9;-~]+:)", re.MULTILINE)
 """Begins each mail (RFC 4155); a header must follow, as a body may hold a line that begins so."""
 _QUOTED = re.compile(rb"^>(>*From )", re.MULTILINE)
 _UNSAFE = re.compile(r"[^\w .()+-]+")

@@ -94,3 +94,22 @@ def test_equally_sure_loaders_give_way_to_the_one_that_knows_the_ending() -> Non
 
 def test_options_reach_the_loader() -> None:
     assert load(b"# Head", name="folder/a.md", options=LoadOptions(max_depth=1)).document is not None
+
+
+SLOW = {
+    "comments before no page": (b"<?xml version='1.0'?>" + b"<!-- a -->" * 300, "a.txt"),
+    "declarations without an end": (b"<r>" + b"<!DOCTYPE" * 50_000, "a.xml"),
+    "colons without a role": (b":a:" * 100_000 + b"`", "a.rst"),
+    "digits in a line of a mailbox": (b"From " + b"1" * 200_000, "a.mbox"),
+    "blanks within a cell": (b"a,b\n1" + b" " * 200_000 + b"x,2\n", "a.csv"),
+    "blanks behind a definition": (b"class A" + b" (" * 100_000, "a.py"),
+    "comments in data": (b"# c\n" * 50_000, "a.yaml"),
+}
+"""Texts on which a careless pattern takes hours; the suite's time limit for a test is the bound."""
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize(("data", "name"), SLOW.values(), ids=SLOW)
+def test_no_pattern_runs_away(data: bytes, name: str) -> None:
+    with contextlib.suppress(LoadFailed):
+        load(data, name=name)
