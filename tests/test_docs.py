@@ -97,7 +97,7 @@ def test_commands_and_their_options_exist(words: tuple[str, ...], capsys: pytest
 
 def command_path(words: tuple[str, ...]) -> list[str]:
     """The command and, for a group, its sub-command."""
-    groups = ("documents", "models", "eval", "memory", "mcp")
+    groups = ("documents", "models", "eval", "memory", "mcp", "approvals", "grants")
     names = [word for word in words if not word.startswith("-")]
     return names[: 2 if names and names[0] in groups else 1]
 
