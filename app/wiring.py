@@ -11,6 +11,7 @@ import socket
 from collections.abc import AsyncGenerator, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, assert_never
 
@@ -140,7 +141,7 @@ async def open_platform(
             await _start_model(answerer, model_server)
         metrics = Metrics()
         calls, grants, leases, facts = (
-            ExecutionLedger(engine),
+            ExecutionLedger(engine, lifetime=timedelta(minutes=settings.tools.approval_minutes)),
             GrantStore(engine),
             ThreadLeases(engine),
             FactStore(engine),
