@@ -10,6 +10,8 @@ from agents.acting.config import AgentCatalog, AgentSpec
 from agents.chat_model import ToolDefinition
 from tools.registry import ToolRegistry
 
+REVIEW_TOOL = "review_text"
+"""The built-in tool behind the review steps of workflows; no model is offered it."""
 ANSWER = "answer"
 REPORT = "report"
 HAND_TO = "hand_to_"
@@ -20,7 +22,7 @@ def offered_tools(spec: AgentSpec, registry: ToolRegistry) -> list[ToolDefinitio
     return [
         ToolDefinition(name, tool.spec.description, tool.spec.input_schema)
         for name, tool in registry.tools().items()
-        if spec.may_call(name)
+        if spec.may_call(name) and name != REVIEW_TOOL
     ]
 
 

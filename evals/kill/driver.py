@@ -154,7 +154,7 @@ class Trial:
                 if process.returncode is not None:
                     raise RuntimeError(f"the API ended with {process.returncode} instead of starting")
                 try:
-                    if (await http.get("/healthz")).status_code == httpx.codes.OK:
+                    if (await http.get("/healthz")).is_success:
                         return
                 except httpx.TransportError:
                     pass
@@ -218,7 +218,7 @@ class Trial:
             again = not happened and self.random.random() < 0.5
             settlement = "happened" if happened else "try_again" if again else "did_not_happen"
             response = await http.post(f"{path}/settlement", json={"settlement": settlement})
-            if response.status_code == httpx.codes.OK:
+            if response.is_success:
                 self.findings.unknown += 1
                 button.acknowledged = "" if again else button.acknowledged
             return
@@ -226,7 +226,7 @@ class Trial:
         body = {"decision": decision, "seen_hash": approval["arguments_hash"]}
         # Two clicks at once: the second one is told that it came late.
         clicks = await asyncio.gather(*(http.post(f"{path}/decision", json=body) for _ in range(2)))
-        won = [click for click in clicks if click.status_code == httpx.codes.OK]
+        won = [click for click in clicks if click.is_success]
         if len(won) > 1:
             self.findings.faults.append(f"{button.label}: two decisions were acknowledged")
         if won:

@@ -38,7 +38,7 @@ def build() -> FastAPI:
 
 async def _pieces(messages: list[dict[str, Any]]) -> AsyncGenerator[str]:
     asked = next(str(message["content"]) for message in reversed(messages) if message["role"] == "user")
-    label = (LABEL.search(asked) or re.match("", ""))[0]  # pyright: ignore[reportOptionalSubscript] - questions name one
+    label = LABEL.findall(asked)[-1]
     results = [message for message in messages if message["role"] == "tool"]
     if not results:
         function = {"name": "counter__press", "arguments": json.dumps({"label": label})}

@@ -12,6 +12,7 @@ from tools.builtin.fetch_url import ReadPage, fetch_url_tool
 from tools.builtin.forget import forget_tool
 from tools.builtin.read_document import read_document_tool
 from tools.builtin.remember import remember_tool
+from tools.builtin.review_text import review_text_tool
 from tools.builtin.search_documents import search_documents_tool
 from tools.builtin.shelf import ChunkShelf, DocumentShelf, Searcher
 from tools.memory import FactStore
@@ -46,6 +47,7 @@ def built_in_tools(needs: BuiltInNeeds) -> list[Tool]:
         read_document_tool(needs.shelf, needs.chunks),
         calculator_tool(),
         current_time_tool(clock=needs.clock),
+        review_text_tool(),
     ]
     if needs.read_page is not None:
         tools.append(fetch_url_tool(needs.read_page))

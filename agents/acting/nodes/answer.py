@@ -52,7 +52,7 @@ async def answer(state: ActingState, runtime: Runtime[ActingContext]) -> dict[st
     else:
         current = await _written(current, inner)
     spec = context.agent(request.agent)
-    if spec.reviewer and current.abstention is None:
+    if spec.reviewer and current.proved is not None:
         remark = await review(current, spec.reviewer, runtime)
         if remark:
             again = replace(current, instruction=f"{current.instruction}\n{remark}".strip(), abstention=None)

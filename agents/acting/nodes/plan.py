@@ -12,6 +12,7 @@ from uuid import uuid4
 from langgraph.runtime import Runtime
 from pydantic import JsonValue
 
+from agents.acting.choices import REVIEW_TOOL
 from agents.acting.config import system_prompt
 from agents.acting.context import ActingContext
 from agents.acting.records import (
@@ -34,8 +35,6 @@ from agents.draught import Draught
 from agents.observed import observed_hits
 from agents.prompting import neutralise, render_passage
 
-REVIEW_TOOL = "review_text"
-"""The built-in tool behind a review step: it returns the text that a person approved or edited."""
 CLASSIFY_TOKENS = 64
 
 
