@@ -15,6 +15,7 @@ MAX_CELLS = 10_000_000
 _FILLED_CELL = re.compile(rb'<(?:\w+:)?c\s[^>]*?\br="([A-Z]{1,3})(\d{1,7})"[^>]*(?<!/)>')
 _COUNT = re.compile(rb'\b(?:count|uniqueCount)="(\d+)"')
 _XML_SHEET = re.compile(r"xl/worksheets/[^/]+\.xml\Z")
+_BINARY_PART = re.compile(r"xl/(?:worksheets/[^/]+|sharedStrings)\.bin\Z")
 _ROW_RECORD = 0
 _COUNTED_RECORDS = {159: 2, 177: 1}
 """``BrtBeginSst`` and ``BrtBeginMergeCells``: how many counts they begin with."""
@@ -34,7 +35,7 @@ def refuse_oversized(package: OfficePackage) -> None:
         rows = columns = 0
         if _XML_SHEET.match(name):
             rows, columns = _xml_extent(package.chunks(name))
-        elif name.startswith("xl/") and name.endswith(".bin") and "/embeddings/" not in name:
+        elif _BINARY_PART.match(name):
             rows, columns = _binary_extent(package.read(name), name)
         if rows * columns > MAX_CELLS:
             raise LoadFailed(

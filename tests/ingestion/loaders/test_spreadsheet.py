@@ -200,6 +200,12 @@ def test_broken_workbook_is_corrupt() -> None:
     )
 
 
+def test_binary_parts_that_are_no_sheets_are_left_alone() -> None:
+    extra = {"xl/printerSettings/printerSettings1.bin": struct.pack("<BBIBBI", 0, 4, 0, 5, 4, 0xFFFFFF) * 2}
+
+    assert "a" in read(workbook(("S", sheet_rows(("a",))), extra=extra)).text
+
+
 @pytest.mark.parametrize("part", ["xl/worksheets/sheet1.xml", "content.xml"])
 def test_zip_bomb_is_refused_also_when_it_lies_about_its_size(part: str) -> None:
     bomb = zip_of({"xl/workbook.xml": "<x/>", part: "<x>" + " " * 30_000_000})
