@@ -11,7 +11,7 @@ AppError
 ├── JobFailed          infrastructure: a background ingest failed as a whole
 ├── DatabaseUnavailable  infrastructure: the database cannot be opened or reached
 ├── NotFound           caller: nothing of that id exists
-│   ├── ThreadUnknown, RunUnknown, DocumentUnknown, JobUnknown, ModelUnknown
+│   ├── ThreadUnknown, RunUnknown, DocumentUnknown, JobUnknown, ModelUnknown, QuestionUnknown, OriginalMissing
 ├── RunActive          caller: the thread has a run that has not ended
 ├── ToolNotOffered     caller: the tool's server is down or was taken away, so nothing can be checked against it
 ├── UserUnknown        caller: the proxy names no user for a decision
@@ -96,6 +96,14 @@ class DocumentUnknown(NotFound):
 
 class JobUnknown(NotFound):
     """No ingest job of that id since the API started."""
+
+
+class QuestionUnknown(NotFound):
+    """No open question of that id: it was answered, or its call has ended."""
+
+
+class OriginalMissing(NotFound):
+    """The file that a document was made of is not there, or another one than it was."""
 
 
 class ModelUnknown(NotFound):

@@ -38,6 +38,11 @@ class Home:
         return self.root / "uploads"
 
     @property
+    def originals(self) -> Path:
+        """PDFs that came in through the API, by their hash, for pictures of their pages."""
+        return self.root / "originals"
+
+    @property
     def logs(self) -> Path:
         """Logs of the child processes."""
         return self.root / "logs"

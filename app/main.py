@@ -23,6 +23,8 @@ from app.routes import (
     health,
     ingestions,
     memory,
+    pages,
+    questions,
     runs,
     search,
     threads,
@@ -71,7 +73,8 @@ def create_app(settings: Settings, *, platform: Platform | None = None, **overri
         lifespan=lifespan,
     )
     app.state.platform = platform
-    routes = (health, search, threads, runs, agents, approvals, grants, memory, tools, ingestions, completions)
+    acting = (runs, agents, approvals, grants, questions, memory, tools)
+    routes = (health, search, threads, *acting, pages, ingestions, completions)
     for module in routes:
         app.include_router(module.router)
     app.include_router(documents.build_router(max_upload_bytes=settings.server.max_upload_bytes))

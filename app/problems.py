@@ -23,6 +23,8 @@ from app.errors import (
     HomeUnwritable,
     JobUnknown,
     ModelUnknown,
+    OriginalMissing,
+    QuestionUnknown,
     RequestInvalid,
     RunActive,
     RunUnknown,
@@ -32,7 +34,7 @@ from app.errors import (
     UserUnknown,
 )
 from app.schema import Problem, ProblemCode
-from ingestion.errors import CollectionUnknown, IngestionError, LedgerUnavailable
+from ingestion.errors import CollectionUnknown, IngestionError, LedgerUnavailable, PageUnknown
 from retrieval.errors import EmbeddingFailed, ModelFilesMissing, RetrievalError, StoreUnavailable
 from tools.errors import (
     ArgumentsChanged,
@@ -68,6 +70,9 @@ _KINDS: dict[type[Exception], _Kind] = {
     DocumentUnknown: _Kind(404, "document_unknown"),
     JobUnknown: _Kind(404, "job_unknown"),
     CollectionUnknown: _Kind(404, "collection_unknown"),
+    QuestionUnknown: _Kind(404, "question_unknown"),
+    OriginalMissing: _Kind(404, "original_missing"),
+    PageUnknown: _Kind(404, "page_unknown"),
     ModelUnknown: _Kind(404, "model_unknown"),
     AgentUnknown: _Kind(404, "agent_unknown"),
     RunActive: _Kind(409, "run_active"),

@@ -28,6 +28,8 @@ from app.home_lock import lock_home, require_space
 from app.jobs import JobService
 from app.metrics import Metrics
 from app.models.store import ModelStore
+from app.originals import Originals
+from app.questions import QuestionInbox
 from app.recovery import Recovery
 from app.run_log import RunLog
 from app.runs import RunService
@@ -75,6 +77,8 @@ class Platform:
     agents: AgentService
     tools: ToolService
     approvals: ApprovalService
+    questions: QuestionInbox
+    originals: Originals
     jobs: JobService
     model_store: ModelStore
     model_server: EmbeddedModelServer | None
@@ -149,7 +153,9 @@ async def open_platform(
         pages = WebPages(settings.ingestion, settings.remote)
         stack.push_async_callback(pages.close)
         builtins = BuiltInNeeds(searcher=retriever, shelf=ledger, chunks=store, facts=facts, read_page=pages.read)
-        tools = ToolService(settings, engine, environ=os.environ, builtins=built_in_tools(builtins))
+        questions = QuestionInbox(calls, seconds=settings.tools.approval_minutes * 60)
+        built_in = built_in_tools(builtins)
+        tools = ToolService(settings, engine, environ=os.environ, builtins=built_in, broker=questions)
         stack.push_async_callback(tools.close)
         needs = ActingNeeds(
             retriever=retriever,
@@ -187,6 +193,8 @@ async def open_platform(
             agents=agents,
             tools=tools,
             approvals=approvals,
+            questions=questions,
+            originals=Originals(home.originals),
             jobs=jobs,
             model_store=model_store,
             model_server=model_server,

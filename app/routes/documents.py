@@ -79,6 +79,7 @@ async def upload_documents(
     scratch = platform.home.uploads / uuid4().hex
     with writing_to(platform.home):
         sources = await asyncio.to_thread(_save, files, scratch)
+        await asyncio.to_thread(platform.originals.keep, [source.path for source in sources])
     return platform.jobs.submit(IngestOrder(sources, collection=collection, scratch=scratch))
 
 
@@ -113,6 +114,8 @@ async def delete_document(document_id: str, platform: PlatformDep) -> DocumentDe
     """Delete a document with its chunks; the receipt counts what the store still holds of it."""
     record = await _record(platform, document_id)
     left = await platform.ingester.delete(document_id)
+    if all(other.content_sha256 != record.content_sha256 for other in await platform.ledger.documents()):
+        await asyncio.to_thread(platform.originals.drop, record.content_sha256)
     return DocumentDeleted(document_id=document_id, source=record.source, chunks_left=left)
 
 
