@@ -201,7 +201,7 @@ def test_broken_workbook_is_corrupt() -> None:
 
 
 def test_binary_parts_that_are_no_sheets_are_left_alone() -> None:
-    extra = {"xl/printerSettings/printerSettings1.bin": struct.pack("<BBIBBI", 0, 4, 0, 5, 4, 0xFFFFFF) * 2}
+    extra = {"xl/printerSettings/printerSettings1.bin": struct.pack("<BBIBBIBBI", 0, 4, 0, 5, 4, 0, 5, 4, 0xFFFFFF)}
 
     assert "a" in read(workbook(("S", sheet_rows(("a",))), extra=extra)).text
 
