@@ -45,7 +45,7 @@ class Recovery:
             if thread_id in busy:
                 continue
             for run in await self.log.running_agents(thread_id=thread_id):
-                await self._settle(run.run_id)
+                await self.settle_calls(run.run_id)
                 runs.append(run.run_id)
             await self.leases.release(thread_id, runner)
         return runs
@@ -62,12 +62,13 @@ class Recovery:
         await self.ledger.supersede(run_id, why=why, approved=True)
 
     async def _abandon(self, run_id: str, thread_id: str) -> None:
-        await self._settle(run_id)
+        await self.settle_calls(run_id)
         await self.leases.clear(thread_id)
         await self.log.release(run_id)
         logger.warning("A run was left behind and is taken up again", extra={"run_id": run_id})
 
-    async def _settle(self, run_id: str) -> None:
+    async def settle_calls(self, run_id: str) -> None:
+        """Say of every call that a dead process had started what may be said: it may start again, or is unknown."""
         for call in await self.ledger.find(states=("started",), run_id=run_id):
             runner = call.runner or ""
             if call.retryable and await self.ledger.release_retryable(call.call_id, runner=runner):
