@@ -19,6 +19,7 @@ AppError
 ├── ApiUnreachable     infrastructure: the API does not answer
 ├── ApiProblem         caller: the API answered with a problem document
 └── RequestInvalid     caller: the request cannot be carried out as written
+    └── ReindexRefused
 """
 
 from __future__ import annotations
@@ -72,6 +73,10 @@ class NotFound(AppError):
 
 class RequestInvalid(AppError):
     """The request cannot be carried out as written."""
+
+
+class ReindexRefused(RequestInvalid):
+    """There is nothing to embed anew, or nothing to go back to."""
 
 
 class JobFailed(AppError):

@@ -13,7 +13,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING
 
 from sqlalchemy.ext.asyncio import AsyncEngine
 
@@ -25,6 +25,7 @@ from app.database import open_database
 from app.deferred import DeferredAnswerer, DeferredChatModel
 from app.home import Home
 from app.home_lock import lock_home, require_space
+from app.index_store import embedding_folder, open_index_store
 from app.jobs import JobService
 from app.metrics import Metrics
 from app.models.store import ModelStore
@@ -37,10 +38,11 @@ from app.settings import Settings
 from app.threads import ThreadStore
 from app.tool_service import ToolService
 from app.web_pages import WebPages
+from ingestion.index_ledger import BASE_INDEX, Index, IndexLedger
 from ingestion.ledger import Ledger
-from ingestion.pipeline import Ingester
+from ingestion.pipeline import Ingester, Workplace
 from retrieval.embedders.protocol import Embedder
-from retrieval.errors import ModelFilesMissing
+from retrieval.errors import EmbeddingModelMismatch, ModelFilesMissing
 from retrieval.lexical import LexicalEncoder
 from retrieval.search import Retriever
 from retrieval.store.protocol import VectorStore
@@ -122,15 +124,26 @@ async def open_platform(
         if interrupted := await log.interrupt_running():
             logger.warning("Runs of the process before this were interrupted", extra={"runs": interrupted})
         model_store = ModelStore(home, settings.models)
-        embedder = embedder or await asyncio.to_thread(_load_embedder, settings, model_store)
+        index = await IndexLedger(engine).active()
+        embedder = embedder or await asyncio.to_thread(_load_embedder, settings, model_store, index)
         if store is None:
             require_space(home)
-            store = await asyncio.to_thread(_open_store, settings, embedder)
+            name = index.name if index else BASE_INDEX
+            store = await asyncio.to_thread(
+                open_index_store, settings, name, dim=embedder.dim, fingerprint=embedder.fingerprint
+            )
             stack.callback(store.close)
         lexical = LexicalEncoder()
         retriever = Retriever(embedder=embedder, store=store, lexical=lexical, settings=settings.search)
         ledger = Ledger(engine, owner=f"{socket.gethostname()}:{home.root}")
-        ingester = Ingester(ledger=ledger, store=store, embedder=embedder, lexical=lexical, settings=settings.ingestion)
+        ingester = Ingester(
+            ledger=ledger,
+            store=store,
+            embedder=embedder,
+            lexical=lexical,
+            settings=settings.ingestion,
+            workplace=Workplace(scratch=home.uploads),
+        )
         await ingester.recover()
         stack.push_async_callback(ingester.aclose)
         model_server = None
@@ -231,43 +244,23 @@ async def _start_model(answerer: DeferredAnswerer, server: EmbeddedModelServer |
     await answerer.load()
 
 
-def _load_embedder(settings: Settings, model_store: ModelStore) -> Embedder:
+def _load_embedder(settings: Settings, model_store: ModelStore, index: Index | None) -> Embedder:
+    """The model that the active index was built with; another one that is named in the settings is refused."""
     from retrieval.embedders.onnx import load_onnx_embedder
 
     embedding = settings.embedding
+    model = index.embedding_model if index else embedding.model
+    if "model" in embedding.model_fields_set and embedding.model != model:
+        raise EmbeddingModelMismatch(
+            f"the documents are searched with {model!r}, but embedding.model is {embedding.model!r}; "
+            f"run `groundwork reindex --embedding-model {embedding.model}`, or set it back"
+        )
     return load_onnx_embedder(
-        model_store.embedding_folder(embedding.model),
-        name=embedding.model,
+        embedding_folder(model_store, model),
+        name=model,
         threads=embedding.threads,
         batch_tokens=embedding.batch_tokens,
     )
-
-
-def _open_store(settings: Settings, embedder: Embedder) -> VectorStore:
-    match settings.store.home:
-        case "edge":
-            from retrieval.store.edge import open_edge_store
-
-            return open_edge_store(settings.home.store, dim=embedder.dim, fingerprint=embedder.fingerprint)
-        case "qdrant":
-            return _open_qdrant(settings, embedder)
-        case _:
-            assert_never(settings.store.home)
-
-
-def _open_qdrant(settings: Settings, embedder: Embedder) -> VectorStore:
-    from qdrant_client import QdrantClient
-
-    from retrieval.store.qdrant import open_qdrant_store
-
-    server = settings.store
-    client = QdrantClient(
-        url=server.url,
-        api_key=server.api_key.get_secret_value() if server.api_key else None,
-        timeout=int(server.timeout_seconds),
-        check_compatibility=False,
-    )
-    return open_qdrant_store(client, collection=server.collection, dim=embedder.dim, fingerprint=embedder.fingerprint)
 
 
 def _embedded_server(settings: Settings, model_store: ModelStore) -> EmbeddedModelServer | None:

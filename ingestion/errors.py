@@ -4,6 +4,7 @@ IngestionError
 ├── LoadFailed        the file cannot become text; carries a reason of the closed set
 ├── LedgerUnavailable infrastructure: the database cannot be read or written; may be retried
 ├── PageUnknown       caller: the document has no page of that number
+├── TextMissing       operator: a document was brought in before structures were kept; ingest it again
 └── CollectionUnknown caller: no such collection
 """
 
@@ -35,3 +36,7 @@ class PageUnknown(IngestionError):
 
 class CollectionUnknown(IngestionError):
     """No document is in a collection of that name."""
+
+
+class TextMissing(IngestionError):
+    """The ledger does not hold what chunks of a document could be made of again."""

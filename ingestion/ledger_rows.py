@@ -213,7 +213,7 @@ def to_known(row: sa.RowMapping) -> KnownDocument:
     """A row of ``documents`` as an ingest compares it."""
     content = Content(row["content_sha256"], row["size_bytes"], row["embedding_fingerprint"], row["recipe"])
     identity = DocumentIdentity(row["document_id"], row["collection"], row["source"], row["parent_id"])
-    return KnownDocument(identity, row["status"], content, row["chunks"], row["pages"], row["children"])
+    return KnownDocument(identity, row["status"], content, row["chunks"], row["pages"], row["children"], row["version"])
 
 
 def to_parsed(row: sa.RowMapping) -> ParsedDocument:

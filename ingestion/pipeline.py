@@ -12,6 +12,7 @@ import tempfile
 import time
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from ingestion.history import History
@@ -45,6 +46,22 @@ OPTIMIZE_CHUNKS = 20_000
 """An ingest of so many new chunks is followed by building the store's indexes in the background."""
 
 
+@dataclass(frozen=True, slots=True)
+class Workplace:
+    """Where files are parsed.
+
+    Attributes:
+        pool: Processes that parse, not closed by the ingester; None starts some of the settings' own for each ingest.
+        scratch: Folder for files that are inside others, emptied by its owner after a kill; None takes the system's.
+    """
+
+    pool: ParsePool | None = None
+    scratch: Path | None = None
+
+
+_ANYWHERE = Workplace()
+
+
 class Ingester:
     """Keeps ledger and store in step. Belongs to one event loop; documents are written one group at a time."""
 
@@ -56,7 +73,7 @@ class Ingester:
         embedder: Embedder,
         lexical: DocumentEncoder,
         settings: IngestionSettings,
-        pool: ParsePool | None = None,
+        workplace: Workplace = _ANYWHERE,
     ) -> None:
         """Take the parts.
 
@@ -66,9 +83,10 @@ class Ingester:
             embedder: Makes dense vectors and counts tokens.
             lexical: Makes term weights.
             settings: How files become chunks.
-            pool: Processes that parse, not closed; None starts some of the settings' own for each ingest.
+            workplace: Where files are parsed.
         """
-        self._pool = pool
+        self._scratch = workplace.scratch
+        self._pool = workplace.pool
         self._ledger = ledger
         self._store = store
         self._embedder = embedder
@@ -189,7 +207,7 @@ class Ingester:
             timeout_seconds=settings.parse_timeout_seconds,
             memory_bytes=settings.parse_memory_bytes,
         )
-        with tempfile.TemporaryDirectory(prefix="groundwork-inside-") as scratch:
+        with tempfile.TemporaryDirectory(prefix="groundwork-inside-", dir=self._scratch) as scratch:
             items = preparer.prepare_all(
                 sources, run.history, collection=run.collection, pool=pool, scratch=Path(scratch)
             )

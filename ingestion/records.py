@@ -34,7 +34,7 @@ class Content:
 
 @dataclass(frozen=True, slots=True)
 class KnownDocument:
-    """What the ledger knows of a document before an ingest; ``children`` is the number of files inside."""
+    """What the ledger knows of a document; ``children`` is the number of files inside, ``version`` what readers see."""
 
     identity: DocumentIdentity
     status: DocumentStatus
@@ -42,6 +42,7 @@ class KnownDocument:
     chunks: int
     pages: int | None
     children: int = 0
+    version: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from app.cli import (
     memory,
     models,
     output,
+    reindex,
     search,
     serve,
     status,
@@ -82,6 +83,7 @@ def build() -> typer.Typer:
     root.add_typer(documents.commands, name="documents")
     root.add_typer(collections.commands, name="collections")
     root.command()(status.status)
+    root.command()(reindex.reindex)
     root.add_typer(approvals.commands, name="approvals")
     root.add_typer(grants.commands, name="grants")
     root.add_typer(mcp.commands, name="mcp")

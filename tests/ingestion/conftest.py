@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from ingestion.ledger import Ledger
-from ingestion.pipeline import Ingester
+from ingestion.pipeline import Ingester, Workplace
 from ingestion.settings import IngestionSettings
 from ingestion.tables import METADATA
 from ingestion.workers import ParsePool
@@ -50,7 +50,12 @@ def pool() -> Iterator[ParsePool]:
 @pytest.fixture
 def ingester(ledger: Ledger, store: EdgeStore, pool: ParsePool) -> Ingester:
     return Ingester(
-        ledger=ledger, store=store, embedder=EMBEDDER, lexical=LexicalEncoder(), settings=IngestionSettings(), pool=pool
+        ledger=ledger,
+        store=store,
+        embedder=EMBEDDER,
+        lexical=LexicalEncoder(),
+        settings=IngestionSettings(),
+        workplace=Workplace(pool),
     )
 
 
@@ -70,7 +75,12 @@ def ingester_over(pool: ParsePool) -> MakeIngester:
     ) -> Ingester:
         settings = IngestionSettings.model_validate(changes)
         return Ingester(
-            ledger=ledger, store=store, embedder=embedder, lexical=LexicalEncoder(), settings=settings, pool=pool
+            ledger=ledger,
+            store=store,
+            embedder=embedder,
+            lexical=LexicalEncoder(),
+            settings=settings,
+            workplace=Workplace(pool),
         )
 
     return make
