@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from app.cli import exits, output
+from app.cli.acting import decide_here, tell
 from app.cli.invocation import current, parse_filter, parse_request
 
 if TYPE_CHECKING:
     from agents.answer import Answer, Verdict
     from agents.events import FailureKind, RunEvent
     from app.client import ApiClient
-    from app.schema import RunRequest
+    from app.schema import RunInfo, RunRequest
 
 _MARKS: dict[Verdict, str] = {"verified": "✓", "partial": "~", "unsupported": "✗"}
 _UNAVAILABLE: frozenset[FailureKind] = frozenset({"model_unavailable", "model_timeout", "store_unavailable"})
@@ -28,7 +29,8 @@ _UNAVAILABLE: frozenset[FailureKind] = frozenset({"model_unavailable", "model_ti
 class Ending:
     """How a run ended: the answer, whose text is the reason when it failed, and the exit code for it."""
 
-    answer: Answer
+    answer: Answer | RunInfo
+    """The run itself while it waits."""
     code: int
 
 
@@ -40,6 +42,7 @@ def ask(
         list[str] | None, typer.Option("--filter", metavar="KEY=VALUE", help="Metadata that must match.")
     ] = None,
     thread: Annotated[str | None, typer.Option(metavar="ID", help="Go on in this thread.")] = None,
+    agent: Annotated[str, typer.Option(metavar="NAME", help="Let this agent act on it, `operator` for example.")] = "",
     temperature: Annotated[float | None, typer.Option(min=0, max=2, help="0 takes the likeliest words.")] = None,
     max_tokens: Annotated[int | None, typer.Option(min=1, max=8192, help="Longest answer in tokens.")] = None,
     seed: Annotated[int | None, typer.Option(help="Makes a temperature above 0 repeatable.")] = None,
@@ -47,11 +50,13 @@ def ask(
 ) -> None:
     """Answer a question from the documents, with a citation for each sentence.
 
-    Exit code 0 also when the documents hold no answer, 4 when the model is not available, 1 when the run failed.
+    An agent may call tools; what it must not do alone is shown to you here, or waits for `groundwork approvals`.
+    Exit code 0 also when the documents hold no answer, 3 when calls wait for a decision, 4 when the model is not
+    available, 1 when the run failed.
 
     Example: groundwork ask 'Why did my pod restart? Last termination reason: OOMKilled'
     """
-    from app.schema import RunRequest
+    from app.schema import RunInfo, RunRequest
 
     request = parse_request(
         RunRequest,
@@ -61,13 +66,18 @@ def ask(
         temperature=temperature,
         max_tokens=max_tokens,
         seed=seed,
+        agent=agent,
     )
     stream = sys.stdout.isatty() and not as_json
     on_token = output.write_text if stream else _ignore
     ending = current(context).call(lambda client: run_question(client, thread, request, on_token))
     if as_json:
         output.write_json(ending.answer)
-    if ending.code != exits.DONE:
+    if isinstance(ending.answer, RunInfo):
+        output.write_error(
+            "The run waits for a decision: see groundwork approvals list; it goes on once every call is decided."
+        )
+    elif ending.code != exits.DONE:
         output.write_error(ending.answer.answer)
     elif not as_json:
         _print(ending.answer, streamed=stream)
@@ -87,12 +97,17 @@ async def run_question(
     try:
         async with aclosing(client.events(run.run_id)) as events:
             async for event in events:
-                if event.type == "token":
+                if event.type == "token" and event.step == 0:
                     on_token(event.text)
+                elif event.type == "run_waiting":
+                    if not await decide_here(client, event.call_ids):
+                        return Ending(await client.run(run.run_id), exits.PARTIAL)
                 elif event.type == "answer_done":
                     answer = event.answer
                 elif event.type in ("run_failed", "run_cancelled"):
                     return _failed(event, answer)
+                else:
+                    tell(event)
     except asyncio.CancelledError:
         await client.cancel_run(run.run_id)
         raise
@@ -106,8 +121,7 @@ def _failed(event: RunEvent, answer: Answer | None) -> Ending:
         code = exits.UNAVAILABLE if event.kind in _UNAVAILABLE else exits.UNEXPECTED
         if answer is not None and answer.status == "failed":
             return Ending(answer, code)
-        ending = _without_answer(event.message, event.run_id, event.thread_id)
-        return Ending(ending.answer, code)
+        return Ending(_without_answer(event.message, event.run_id, event.thread_id).answer, code)
     return _without_answer("The run was cancelled.", event.run_id, event.thread_id)
 
 

@@ -41,7 +41,8 @@ async def propose(state: ActingState, runtime: Runtime[ActingContext]) -> dict[s
     grants = await context.parts.grants.standing()
     proposer = _Proposer(context, request, frame, state["taint"], registry, grants, runtime.stream_writer)
     calls = [await proposer.take(turn, index) for index in range(len(turn["calls"]))]
-    await context.parts.ledger.supersede(request.run_id, keep=[call["call_id"] for call in calls if not call["error"]])
+    kept = [call["call_id"] for call in calls if not call["error"]]
+    await context.parts.ledger.supersede(request.run_id, keep=kept, approved=True)
     return {"turn": {**turn, "calls": calls}}
 
 
