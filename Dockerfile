@@ -29,10 +29,11 @@ FROM python:3.11.14-slim-bookworm AS runtime
 LABEL org.opencontainers.image.title="Groundwork" \
       org.opencontainers.image.description="Answers over your own documents, each sentence checked against stored text" \
       org.opencontainers.image.licenses="Apache-2.0"
-# libgomp: the embedded model server is linked against it. Debian keeps one version of it a release, so none is pinned.
+# libgomp: the embedded model server is linked against it. tesseract: text of scanned pages and pictures, in English; other
+# languages are packages tesseract-ocr-LANGUAGE. Debian keeps one version of each a release, so none is pinned.
 # hadolint ignore=DL3008
 RUN apt-get update \
-    && apt-get install --yes --no-install-recommends libgomp1 \
+    && apt-get install --yes --no-install-recommends libgomp1 tesseract-ocr tesseract-ocr-eng tesseract-ocr-osd \
     && rm -rf /var/lib/apt/lists/* \
     && groupadd --gid 10001 groundwork \
     && useradd --uid 10001 --gid 10001 --no-create-home --home-dir /tmp --shell /usr/sbin/nologin groundwork \
