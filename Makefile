@@ -9,16 +9,18 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 TEST_HOME := $(or $(GROUNDWORK_TEST_HOME),$(HOME)/.cache/groundwork-test)
+TEST_NPM := $(or $(GROUNDWORK_TEST_NPM),$(HOME)/.cache/groundwork-test/npm)
 
 # Our packages have plain names (app, agents, tools); this folder must win over anything installed under them.
 export PYTHONPATH := $(CURDIR)
 
-.PHONY: help install up test lint settings clean
+.PHONY: help install up test test-servers lint settings clean
 
 help:
 	@echo 'make up        install, then start everything: models, API and chat'
 	@echo 'make install   make $(VENV) with the pinned dependencies'
 	@echo 'make test      install, fetch the models for tests, run all tests; ARGS="tests/app -k cli" runs some'
+	@echo 'make test-servers  fetch the MCP servers that tests run against; needs npm'
 	@echo 'make lint      style, types and layers'
 	@echo 'make settings  write .env.example and the table of docs/configuration.md anew'
 	@echo 'make clean     remove $(VENV), caches and reports; data and models stay'
@@ -34,9 +36,18 @@ $(STAMP): pyproject.toml constraints.txt
 up: install
 	@exec $(BIN)/python -m app up $(ARGS)
 
-test: install
+test: install test-servers
 	$(BIN)/python -m app --home '$(TEST_HOME)' models pull
-	GROUNDWORK_TEST_HOME='$(TEST_HOME)' $(BIN)/python -m pytest $(ARGS)
+	GROUNDWORK_TEST_HOME='$(TEST_HOME)' GROUNDWORK_TEST_NPM='$(TEST_NPM)' $(BIN)/python -m pytest $(ARGS)
+
+# Without npm the tests that need these servers are skipped.
+test-servers: $(if $(shell command -v npm),$(TEST_NPM)/.installed)
+
+$(TEST_NPM)/.installed: tests/npm/package.json
+	mkdir -p '$(TEST_NPM)'
+	cp $< '$(TEST_NPM)/package.json'
+	cd '$(TEST_NPM)' && npm install --no-audit --no-fund --ignore-scripts
+	touch '$@'
 
 lint: install
 	$(BIN)/python -m ruff check .

