@@ -13,12 +13,10 @@ from agents.events import RunEvent, is_terminal
 from app.schema import (
     AgentInfo,
     AgentList,
-    ChunkList,
     CollectionInfo,
     CollectionList,
     DocumentDeleted,
     DocumentList,
-    DocumentText,
     Job,
     JobList,
     Readiness,
@@ -34,6 +32,7 @@ from app.schema import (
 )
 from ingestion.types import DocumentRecord
 from ui.approval_client import ApprovalCalls
+from ui.document_client import DocumentCalls
 from ui.errors import ApiUnreachable
 from ui.http import HttpApi, segment
 from ui.memory_client import MemoryCalls
@@ -51,7 +50,9 @@ class UploadFile(NamedTuple):
 
 
 class ApiClient:
-    """Calls the API at one address; may be shared by threads. ``approvals``, ``tools`` and ``memory`` hold the rest.
+    """Calls the API at one address; may be shared by threads.
+
+    The rest stands in ``approvals``, ``tools``, ``memory`` and ``inside``, which is the inside of documents.
 
     Every method raises ``ApiUnreachable`` when the API does not answer and ``ApiRefused`` with the problem's
     sentence when it refuses.
@@ -61,6 +62,7 @@ class ApiClient:
         self._http = HttpApi(base_url, transport=transport)
         self.base_url = self._http.base_url
         self.approvals = ApprovalCalls(self._http)
+        self.inside = DocumentCalls(self._http)
         self.tools = ToolCalls(self._http)
         self.memory = MemoryCalls(self._http)
 
@@ -144,14 +146,6 @@ class ApiClient:
     def document(self, document_id: str) -> DocumentRecord:
         """A document's record."""
         return self._http.get(f"/api/documents/{segment(document_id)}", DocumentRecord)
-
-    def document_text(self, document_id: str) -> str:
-        """The stored text of a document."""
-        return self._http.get(f"/api/documents/{segment(document_id)}/text", DocumentText).text
-
-    def document_chunks(self, document_id: str) -> ChunkList:
-        """The chunks of a document with their offsets into its text."""
-        return self._http.get(f"/api/documents/{segment(document_id)}/chunks", ChunkList)
 
     def upload(self, files: Sequence[UploadFile], *, collection: str) -> Job:
         """Send files to be ingested; returns the job at once."""

@@ -1,4 +1,4 @@
-"""One document: what is known of it, its passages, its text, and deleting it."""
+"""One document: what is known of it, its stages, its text beside its passages, its pages, and deleting it."""
 
 from __future__ import annotations
 
@@ -7,18 +7,21 @@ import streamlit as st
 from app.schema import ChunkView
 from ingestion.types import DocumentRecord
 from ui import session
+from ui.document_html import chunks_html, cut_text_html, stages_html
 from ui.errors import ApiRefused, UiError
-from ui.markup import text_html
-from ui.wording import literal, place, plural, size
+from ui.page_view import draw_pages
+from ui.wording import literal, plural, shorten, size
 
-PAGE_CHARACTERS = 20_000
+WINDOW_CHARACTERS = 12_000
 """How much text of a document is drawn at once."""
-CHUNKS_SHOWN = 20
-_COLOURS = {"ready": "green", "failed": "red", "processing": "blue"}
+CHILDREN_SHOWN = 20
+PDF = "application/pdf"
+_COLOURS = {"ready": "green", "failed": "red", "processing": "blue", "container": "gray"}
 
 
 def draw_document(document_id: str) -> None:
     """Draw the document, or that there is none."""
+    st.set_page_config(layout="wide")
     st.button(
         "All documents", icon=":material/arrow_back:", type="tertiary", on_click=session.open_document, args=(None,)
     )
@@ -29,12 +32,10 @@ def draw_document(document_id: str) -> None:
         return
     st.markdown(f"#### {literal(record.title or record.source)}")
     _draw_facts(record)
+    st.html(stages_html(session.client().inside.stages(document_id)))
+    _draw_family(record)
     if record.status == "ready":
-        passages, text = st.tabs(["Passages", "Text"])
-        with passages:
-            _draw_chunks(document_id)
-        with text:
-            _draw_text(document_id)
+        _draw_inside(record)
     if st.button("Delete document", icon=":material/delete:", key="delete-document"):
         _confirm(record)
 
@@ -58,30 +59,57 @@ def _draw_facts(record: DocumentRecord) -> None:
         st.caption(" · ".join(literal(f"{name}: {value}") for name, value in record.metadata.items()))
 
 
-def _draw_chunks(document_id: str) -> None:
-    chunks = session.client().document_chunks(document_id).chunks
-    pages = max(1, -(-len(chunks) // CHUNKS_SHOWN))
-    page = st.pagination(pages, key="chunk-page") if pages > 1 else 1
-    for chunk in chunks[(page - 1) * CHUNKS_SHOWN : page * CHUNKS_SHOWN]:
-        _draw_chunk(chunk)
-
-
-def _draw_chunk(chunk: ChunkView) -> None:
-    with st.container(border=True):
-        st.caption(
-            literal(
-                f"{place(f'Passage {chunk.position + 1}', chunk.page, chunk.section)} · "
-                f"{plural(chunk.token_count, 'token')} · characters {chunk.char_start:,} to {chunk.char_end:,}"
+def _draw_family(record: DocumentRecord) -> None:
+    """Ways to the file that holds this one, and to those inside it."""
+    with st.container(horizontal=True, gap="small"):
+        if record.parent_id:
+            st.button(
+                "The file that holds it",
+                icon=":material/folder_zip:",
+                type="tertiary",
+                on_click=session.open_document,
+                args=(record.parent_id,),
             )
-        )
-        st.html(text_html(chunk.text))
+        if record.children:
+            inside = [other for other in session.client().documents() if other.parent_id == record.document_id]
+            for child in inside[:CHILDREN_SHOWN]:
+                st.button(
+                    literal(shorten(child.title or child.source, 50)),
+                    key=f"child-{child.document_id}",
+                    icon=":material/attach_file:",
+                    on_click=session.open_document,
+                    args=(child.document_id,),
+                )
 
 
-def _draw_text(document_id: str) -> None:
-    text = session.client().document_text(document_id)
-    pages = max(1, -(-len(text) // PAGE_CHARACTERS))
-    page = st.pagination(pages, key="text-page") if pages > 1 else 1
-    st.html(text_html(text[(page - 1) * PAGE_CHARACTERS : page * PAGE_CHARACTERS]))
+def _draw_inside(record: DocumentRecord) -> None:
+    chunks = session.client().inside.chunks(record.document_id).chunks
+    if record.media_type != PDF:
+        _draw_text(record.document_id, chunks)
+        return
+    text, pages = st.tabs(["Text and passages", "Pages"], key="document-tabs", on_change="rerun")
+    if text.open:
+        with text:
+            _draw_text(record.document_id, chunks)
+    if pages.open:
+        with pages:
+            draw_pages(record, chunks)
+
+
+def _draw_text(document_id: str, chunks: list[ChunkView]) -> None:
+    """The text with its cuts, beside the passages that it was cut into."""
+    text = session.client().inside.text(document_id)
+    windows = max(1, -(-len(text) // WINDOW_CHARACTERS))
+    window = st.pagination(windows, key="text-page") if windows > 1 else 1
+    start, end = (window - 1) * WINDOW_CHARACTERS, min(window * WINDOW_CHARACTERS, len(text))
+    shown = [chunk for chunk in chunks if chunk.char_end > start and chunk.char_start < end]
+    left, right = st.columns([3, 2])
+    with left:
+        st.caption("Text as it was read, shaded by passage; what is pale stands in none.")
+        st.html(cut_text_html(text, chunks, start, end))
+    with right:
+        st.caption(plural(len(shown), "passage"))
+        st.html(chunks_html(shown))
 
 
 @st.dialog("Delete this document?", icon=":material/delete:")

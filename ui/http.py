@@ -65,6 +65,10 @@ class HttpApi:
         """The body of the answer to a form with files."""
         return self._parse(self._send(self._http.build_request("POST", path, files=files, data=form)), kind)
 
+    def post(self, path: str, *, body: BaseModel) -> None:
+        """Send a JSON body where no answer is expected."""
+        self._send(self._http.build_request("POST", path, json=body.model_dump(mode="json")))
+
     def delete(self, path: str) -> None:
         """Delete what stands there."""
         self._send(self._http.build_request("DELETE", path))

@@ -105,7 +105,7 @@ def _result_source(approval: Approval) -> str:
 
 def _cited(client: ApiClient, citation: Citation) -> Passage:
     try:
-        text = client.document_text(citation.document_id)
+        text = client.inside.text(citation.document_id)
     except ApiRefused as error:
         if error.status != 404:
             raise
@@ -163,7 +163,7 @@ def _quote_alone(citation: Citation, remark: str) -> Passage:
 
 def _chunk(client: ApiClient, wanted: PassageKey) -> Passage:
     record = client.document(wanted.document_id)
-    chunks = client.document_chunks(wanted.document_id).chunks
+    chunks = client.inside.chunks(wanted.document_id).chunks
     chunk = next((entry for entry in chunks if entry.chunk_id == wanted.chunk_id), None)
     if chunk is None:
         raise UiError("The document has changed since; this passage is no longer stored.")

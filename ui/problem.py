@@ -5,8 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from ui import session
-from ui.errors import ApiRefused, UiError
+from ui.errors import ApiRefused, ApiUnreachable, UiError
 from ui.wording import literal
+
+WATCH_SECONDS = 3.0
+_JUST_FAILED = "page_just_failed"
 
 
 def draw_problem(error: UiError) -> None:
@@ -16,6 +19,21 @@ def draw_problem(error: UiError) -> None:
         st.button("Start a new chat", icon=":material/add_comment:", on_click=session.open_thread, args=(None,))
     else:
         st.button("Try again", icon=":material/refresh:")
+    if isinstance(error, ApiUnreachable):
+        st.session_state[_JUST_FAILED] = True
+        _watch()
+
+
+@st.fragment(run_every=WATCH_SECONDS)
+def _watch() -> None:
+    """Draw the page anew when the API answers again; the first pass is part of the page that just failed."""
+    if st.session_state.pop(_JUST_FAILED, False):
+        return
+    try:
+        session.client().threads()
+    except UiError:
+        return
+    st.rerun()
 
 
 def draw_notice() -> None:

@@ -46,6 +46,8 @@ class Served(NamedTuple):
 def serve(app: ASGIApp, *, port: int = 0) -> Generator[Served]:
     """The application, served by a thread of this process; 0 takes a free port."""
     with socket.socket() as listener:
+        # A server that is started again at its address does not wait for the last connections of the one before.
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(("127.0.0.1", port))
         listener.listen(128)
         config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1, lifespan="auto")

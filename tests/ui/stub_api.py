@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from base64 import b64decode
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -25,11 +26,15 @@ from agents.events import (
     is_terminal,
 )
 from app import schema
-from ingestion.types import DocumentRecord, FileOutcome, IngestProgress, IngestReport
+from app.ledger_schema import CollectionCreate, CollectionDeleted, StageList
+from app.page_schema import BoxView, PagePlace
+from ingestion.types import DocumentRecord, FileOutcome, IngestProgress, IngestReport, StageRecord
 from tests.ui.acting_script import acting_script, asking_script, decided_script
 from tests.ui.script import DOCUMENTS, Script, script_for
 from tests.ui.stub_calls import CallState, call_routes, json_response, problem
+from ui.document_html import STAGES
 
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mP8/x8AAwMCAO+ip1sAAAAASUVORK5CYII="
 NOW = "2026-01-05T10:00:00.000000+00:00"
 
 
@@ -57,6 +62,10 @@ class StubState:
     cancels: list[str] = field(default_factory=list[str])
     questions: list[schema.RunRequest] = field(default_factory=list[schema.RunRequest])
     consistent: bool = True
+    described: dict[str, str] = field(default_factory=dict[str, str])
+    """Collections with a description, by name."""
+    originals: bool = True
+    """Whether pages can still be drawn."""
     calls: CallState = field(default_factory=CallState)
 
     def runs_of(self, thread_id: str) -> list[schema.RunInfo]:
@@ -78,8 +87,12 @@ def build_stub(state: StubState) -> Starlette:
             Route("/api/documents/{document_id}", api.document, methods=["GET", "DELETE"]),
             Route("/api/documents/{document_id}/text", api.text),
             Route("/api/documents/{document_id}/chunks", api.chunks),
+            Route("/api/documents/{document_id}/stages", api.stages),
+            Route("/api/documents/{document_id}/pages/{page:int}.png", api.picture),
+            Route("/api/documents/{document_id}/pages/{page:int}/place", api.place),
             Route("/api/jobs/{job_id}", api.job),
-            Route("/api/collections", api.collections),
+            Route("/api/collections", api.collections, methods=["GET", "POST"]),
+            Route("/api/collections/{name}", api.collection, methods=["DELETE"]),
             Route("/api/status", api.status),
             Route("/api/search", api.search, methods=["POST"]),
             *call_routes(state.calls),
@@ -204,17 +217,55 @@ class _Api:
 
     async def chunks(self, request: Request) -> Response:
         document_id = request.path_params["document_id"]
-        text = self.state.documents[document_id][1]
+        record, text = self.state.documents[document_id]
         chunk = schema.ChunkView(
-            chunk_id=f"{document_id}-0", position=0, char_start=0, char_end=len(text), page=None, section="",
+            chunk_id=f"{document_id}-0", position=0, char_start=0, char_end=len(text), page=record.pages, section="",
             token_count=len(text.split()), text=text,
         )  # fmt: skip
         return json_response(schema.ChunkList(document_id=document_id, chunks=[chunk]))
+
+    async def stages(self, request: Request) -> Response:
+        document_id = request.path_params["document_id"]
+        record, _ = self.state.documents[document_id]
+        times: dict[str, Any] = {
+            "started_at": "2026-01-05T10:00:00+00:00",
+            "finished_at": "2026-01-05T10:00:00.040000+00:00",
+        }
+        stages = [StageRecord(stage="found", state="done", **times)]
+        if record.reason:
+            failed = StageRecord(stage="parsed", state="failed", reason=record.reason, attempt=2, **times)
+            return json_response(StageList(document_id=document_id, stages=[*stages, failed]))
+        rest = [StageRecord(stage=stage, state="done", **times) for stage in STAGES[1:]]
+        return json_response(StageList(document_id=document_id, stages=[*stages, *rest]))
+
+    async def picture(self, request: Request) -> Response:
+        if not self.state.originals:
+            return problem(404, "original_missing", "The file that this document was made of is gone.")
+        return Response(b64decode(PIXEL), media_type="image/png")
+
+    async def place(self, request: Request) -> Response:
+        box = BoxView(left=0.1, top=0.2, right=0.9, bottom=0.25)
+        document_id, page = request.path_params["document_id"], request.path_params["page"]
+        chunk_id = request.query_params["chunk_id"]
+        return json_response(PagePlace(document_id=document_id, page=page, chunk_id=chunk_id, boxes=[box]))
+
+    async def collection(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        gone = [key for key, (record, _) in self.state.documents.items() if record.collection == name]
+        for document_id in gone:
+            del self.state.documents[document_id]
+        self.state.described.pop(name, None)
+        return json_response(CollectionDeleted(name=name, documents=len(gone), chunks_left=0))
 
     async def job(self, request: Request) -> Response:
         return json_response(self.state.jobs[request.path_params["job_id"]])
 
     async def collections(self, request: Request) -> Response:
+        if request.method == "POST":
+            body = CollectionCreate.model_validate_json(await request.body())
+            self.state.described[body.name] = body.description
+            found = next(info for info in self._collections() if info.name == body.name)
+            return json_response(found)
         return json_response(schema.CollectionList(collections=self._collections()))
 
     async def status(self, request: Request) -> Response:
@@ -249,11 +300,15 @@ class _Api:
 
     def _collections(self) -> list[schema.CollectionInfo]:
         ready = [record for record, _ in self.state.documents.values() if record.status == "ready"]
-        names = sorted({record.collection for record in ready})
+        names = sorted({record.collection for record in ready} | set(self.state.described))
         return [
-            schema.CollectionInfo(name=name, documents=len(found), chunks=sum(record.chunks for record in found))
+            schema.CollectionInfo(
+                name=name,
+                documents=len(found := [record for record in ready if record.collection == name]),
+                chunks=sum(record.chunks for record in found),
+                description=self.state.described.get(name, ""),
+            )
             for name in names
-            if (found := [record for record in ready if record.collection == name])
         ]
 
     def _counted(self, info: schema.ThreadInfo) -> schema.ThreadInfo:

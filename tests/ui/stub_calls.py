@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from app import approval_schema, memory_schema, schema, tool_schema
+from app import approval_schema, memory_schema, question_schema, schema, tool_schema
 from tools.calls import ToolCall
 from tools.facts import Fact
 from tools.types import Risk
@@ -45,6 +45,8 @@ class CallState:
     servers: list[tool_schema.ServerInfo] = field(default_factory=list[tool_schema.ServerInfo])
     tools: list[tool_schema.ToolInfo] = field(default_factory=list[tool_schema.ToolInfo])
     restarts: list[str] = field(default_factory=list[str])
+    questions: list[question_schema.Question] = field(default_factory=list[question_schema.Question])
+    answers: list[question_schema.QuestionAnswer] = field(default_factory=list[question_schema.QuestionAnswer])
     facts: dict[str, Fact] = field(default_factory=dict[str, Fact])
 
     def propose(
@@ -101,6 +103,8 @@ def call_routes(state: CallState) -> list[Route]:
         Route("/api/tools/reviews", api.review, methods=["POST"]),
         Route("/api/tools/enabled", api.switch, methods=["POST"]),
         Route("/api/tools/servers/{server}/restart", api.restart, methods=["POST"]),
+        Route("/api/questions", api.questions),
+        Route("/api/questions/{question_id}/answer", api.answer, methods=["POST"]),
         Route("/api/memory", api.memory, methods=["GET", "POST"]),
         Route("/api/memory/{fact_id}", api.fact, methods=["PATCH", "DELETE"]),
     ]
@@ -212,6 +216,17 @@ class _Calls:
         self.state.servers[index] = server
         return json_response(server)
 
+    async def questions(self, request: Request) -> Response:
+        return json_response(question_schema.QuestionList(questions=self.state.questions))
+
+    async def answer(self, request: Request) -> Response:
+        question_id = request.path_params["question_id"]
+        if all(question.question_id != question_id for question in self.state.questions):
+            return problem(404, "question_unknown", "This question is answered already, or its call has ended.")
+        self.state.answers.append(question_schema.QuestionAnswer.model_validate_json(await request.body()))
+        self.state.questions = []
+        return Response(status_code=204)
+
     async def memory(self, request: Request) -> Response:
         if request.method == "GET":
             facts = sorted(self.state.facts.values(), key=lambda fact: not fact.pinned)
@@ -263,6 +278,26 @@ def server_info(name: str, state: tool_schema.ServerState, **more: Any) -> tool_
         "capabilities": ["tools"], "ignored_keys": [],
     }  # fmt: skip
     return tool_schema.ServerInfo(name=name, state=state, **fields | more)
+
+
+def question(**more: Any) -> question_schema.Question:
+    """A question of the stand-in cluster."""
+    form: dict[str, JsonValue] = {
+        "type": "object",
+        "properties": {
+            "node": {"type": "string", "title": "Node", "description": "Which one to empty."},
+            "minutes": {"type": "integer", "minimum": 1, "default": 5},
+            "force": {"type": "boolean"},
+            "reason": {"type": "string", "enum": ["repair", "upgrade"], "enumNames": ["Repair", "Upgrade"]},
+        },
+        "required": ["node", "reason"],
+    }
+    fields: dict[str, Any] = {
+        "question_id": "q1", "server": "cluster", "tool": "drain_node", "call_id": "", "run_id": "run-1",
+        "thread_id": "thread-1", "message": "Which node shall be emptied?", "mode": "form", "form": form, "url": "",
+        "asked_at": AT, "expires_at": datetime.now(UTC) + timedelta(minutes=30),
+    }  # fmt: skip
+    return question_schema.Question(**fields | more)
 
 
 def json_response(body: BaseModel, status: int = 200) -> Response:

@@ -94,12 +94,11 @@ def test_page_fits_its_width(page: Page, stage: Stage, path: str, width: int) ->
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 
 
-def test_api_that_was_down_is_found_again_by_the_button(page: Page, stage: Stage, tmp_path: Path) -> None:
+def test_api_that_was_down_is_found_again(page: Page, stage: Stage, tmp_path: Path) -> None:
     port = free_port()
     with streamlit(f"http://127.0.0.1:{port}", tmp_path / "ui.log") as url:
         page.goto(url)
         expect(page.get_by_text("start it with: groundwork up")).to_be_visible()
         assert page.get_by_text("Traceback").count() == 0
         with serve(build_stub(StubState()), port=port):
-            page.get_by_role("button", name="Try again").click()
             expect(page.get_by_role("heading", name="Ask your documents")).to_be_visible()

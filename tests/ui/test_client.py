@@ -94,7 +94,7 @@ def test_uploaded_file_is_listed_and_deleted_with_a_receipt(client: ApiClient) -
     assert job.report is not None
     document_id = job.report.files[0].document_id
 
-    assert client.document_text(document_id) == "A note."
+    assert client.inside.text(document_id) == "A note."
     assert [record.source for record in client.documents() if record.collection == "notes"] == ["upload:note.md"]
     assert client.delete_document(document_id).chunks_left == 0
     with pytest.raises(ApiRefused):

@@ -8,7 +8,7 @@ from app.approval_schema import GrantInfo
 from app.schema import ThreadInfo
 from tests.ui.harness import Start, has_button, html, press, words
 from tests.ui.stub_api import NOW, StubState
-from tests.ui.stub_calls import AT, server_info, tool_info
+from tests.ui.stub_calls import AT, question, server_info, tool_info
 from tools.facts import Fact
 
 
@@ -43,6 +43,45 @@ def test_call_is_decided_in_the_inbox(start: Start, state: StubState) -> None:
 
 def test_empty_inbox_says_so(start: Start) -> None:
     assert "Nothing waits for you" in words(_open(start, "approvals"))
+
+
+def test_question_of_a_server_is_a_form_that_is_sent_when_it_is_filled_in(start: Start, state: StubState) -> None:
+    state.calls.questions = [question()]
+    app = _open(start, "approvals")
+    assert "Which node shall be emptied?" in html(app)
+
+    press(app, "Send")
+    assert "Fill in: Node, reason." in words(app)
+    app.text_input(key="q1-node").set_value("n1")
+    app.selectbox(key="q1-reason").set_value("upgrade")
+    press(app, "Send")
+
+    assert [(answer.action, answer.content) for answer in state.calls.answers] == [
+        ("accept", {"node": "n1", "minutes": 5, "force": False, "reason": "upgrade"})
+    ]
+    assert "Nothing waits for you" in words(app)
+
+
+def test_question_to_open_an_address_shows_all_of_it_and_may_be_declined(start: Start, state: StubState) -> None:
+    state.calls.questions = [question(mode="url", url="https://login.example.org/device?code=1")]
+    app = _open(start, "approvals")
+    assert app.code[0].value == "https://login.example.org/device?code=1"
+
+    app.button(key="decline-q1").click().run()
+
+    assert [answer.action for answer in state.calls.answers] == ["decline"]
+
+
+def test_question_that_was_answered_elsewhere_says_so(start: Start, state: StubState) -> None:
+    state.calls.questions = [question(mode="url", url="https://login.example.org")]
+    app = _open(start, "approvals")
+    asked, state.calls.questions = state.calls.questions, []
+
+    app.button(key="done-q1").click().run()
+    state.calls.questions = asked
+    app.run()
+
+    assert "answered already" in words(app)
 
 
 def test_servers_are_shown_with_their_health_and_restarted(start: Start, state: StubState) -> None:

@@ -9,6 +9,7 @@ import streamlit as st
 from app.schema import StatusReport
 from ingestion.types import DocumentRecord
 from ui import session
+from ui.collection_list import draw_collections
 from ui.document_detail import draw_document
 from ui.problem import draw_notice
 from ui.upload import draw_upload
@@ -27,7 +28,9 @@ def draw() -> None:
         draw_document(chosen)
         return
     head = st.container()
-    draw_upload([collection.name for collection in client.collections()])
+    collections = client.collections()
+    draw_upload([collection.name for collection in collections])
+    draw_collections(collections)
     # Read behind the upload: what it has just finished is in.
     records = client.documents()
     with head:
@@ -48,8 +51,8 @@ def _draw_status(status: StatusReport) -> None:
     else:
         st.warning(
             f"Ledger and store differ: {plural(status.missing_chunks, 'passage')} missing in the store, "
-            f"{plural(status.orphaned_points, 'passage')} there without a document. Run: groundwork ingest, "
-            "on the same folders, to put it right.",
+            f"{plural(status.orphaned_points, 'passage')} there without a document. Run: "
+            "`groundwork doctor --repair`, to put it right.",
             icon=":material/warning:",
         )
 

@@ -6,6 +6,7 @@ import streamlit as st
 
 from app.tool_schema import ToolListing
 from ui import session
+from ui.errors import UiError
 from ui.grant_list import draw_audit, draw_grants
 from ui.problem import draw_notice
 from ui.server_list import draw_servers
@@ -13,7 +14,8 @@ from ui.tool_list import draw_tools
 from ui.tool_review import draw_reviews
 from ui.wording import literal
 
-REVIEWED = ("needs_review", "changed")
+WATCH_SECONDS = 2.0
+_TO_REVIEW = ("needs_review", "changed")
 
 
 def draw() -> None:
@@ -25,7 +27,7 @@ def draw() -> None:
         listing = session.client().tools.listing()
     if listing.problem:
         st.error(literal(listing.problem), icon=":material/error:")
-    to_review = [tool for tool in listing.tools if tool.state in REVIEWED]
+    to_review = [tool for tool in listing.tools if tool.state in _TO_REVIEW]
     names = ["Servers", "Tools", f"To review ({len(to_review)})" if to_review else "To review", "Grants", "Audit"]
     servers, tools, review, grants, audit = st.tabs(names, key="tools-tabs", on_change="rerun")
     with servers:
@@ -46,6 +48,19 @@ def _draw_server_tab(listing: ToolListing) -> None:
     if not listing.servers:
         st.info("No server is configured. Add one: `groundwork mcp add NAME -- COMMAND`", icon=":material/dns:")
     draw_servers(listing.servers)
+    if any(server.state == "connecting" for server in listing.servers):
+        _watch()
+
+
+@st.fragment(run_every=WATCH_SECONDS)
+def _watch() -> None:
+    """Draw the page anew when a server that was starting has started, or has not."""
+    try:
+        servers = session.client().tools.listing().servers
+    except UiError:
+        return
+    if all(server.state != "connecting" for server in servers):
+        st.rerun()
 
 
 draw()
