@@ -19,6 +19,7 @@ from app.metrics import Metrics
 from app.schema import Job
 from ingestion.pipeline import Ingester
 from ingestion.remote import RemoteFetch, discover_remote
+from ingestion.settings import IngestionSettings
 from ingestion.sources import Discovery, Source
 from ingestion.types import IngestProgress
 
@@ -39,6 +40,7 @@ class IngestOrder:
         collection: Collection the documents belong to.
         prune: Whether documents whose source is gone are removed.
         dry_run: Whether only the report is made.
+        settings: Settings of this ingest alone; None takes those of the home.
         scratch: Folder of uploaded and fetched files, removed when the job has ended.
     """
 
@@ -49,6 +51,7 @@ class IngestOrder:
     scratch: Path | None = None
     addresses: Sequence[str] = ()
     fetching: RemoteFetch | None = None
+    settings: IngestionSettings | None = None
 
 
 class JobService:
@@ -101,6 +104,7 @@ class JobService:
                     prune=order.prune,
                     dry_run=order.dry_run,
                     on_progress=partial(self._on_progress, job_id),
+                    settings=order.settings,
                 )
             except Exception as error:
                 # The job worker: a failed job must not end the queue.

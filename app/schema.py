@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_vali
 
 from agents.answer import Answer
 from ingestion.ignoring import compile_patterns
+from ingestion.loaders.loader import OcrMode
 from ingestion.types import DocumentRecord, IngestProgress, IngestReport
 
 Text: TypeAlias = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=8000)]
@@ -170,6 +171,8 @@ class IngestRequest(_Body):
     dry_run: bool = False
     exclude: tuple[str, ...] = ()
     """Patterns in the form of ``.gitignore``, beside those of the settings."""
+    ocr: OcrMode | None = None
+    """When text is read from pictures, for this ingest; None takes the settings."""
 
     @field_validator("exclude")
     @classmethod

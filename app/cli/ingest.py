@@ -34,6 +34,9 @@ def ingest(
         typer.Option(metavar="GLOB", help="Leave out what matches, as in .gitignore; may be repeated."),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would happen and change nothing.")] = False,
+    ocr: Annotated[
+        str | None, typer.Option(metavar="auto|always|never", help="When text is read from pictures.")
+    ] = None,
     watch: Annotated[bool, typer.Option("--watch", help="Go on ingesting what changes, until Ctrl-C.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
@@ -53,6 +56,7 @@ def ingest(
         prune=prune,
         dry_run=dry_run,
         exclude=tuple(exclude or ()),
+        ocr=ocr,
     )
     if watch:
         _watch(context, request, as_json=as_json)

@@ -57,6 +57,13 @@ def test_collections_are_created_described_listed_and_deleted_with_their_documen
     assert (status["documents"], status["consistent"]) == (1, True)
 
 
+def test_mode_of_recognition_is_checked_and_taken(groundwork: CommandLine, folder: Path) -> None:
+    assert groundwork("ingest", str(folder), "--ocr", "never").code == 0
+    refused = groundwork("ingest", str(folder), "--ocr", "sometimes")
+    assert refused.code == 2
+    assert "ocr" in refused.stderr
+
+
 def test_unknown_collection_cannot_be_deleted(groundwork: CommandLine) -> None:
     outcome = groundwork("collections", "delete", "none")
     assert outcome.code == 2
