@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from agents.answer import BudgetUse, ContextReport, DroppedEvidence
 from agents.chat_model import ChatMessage
+from agents.history import SUMMARY_CHARACTERS, earlier_questions
 from agents.markers import strip_markers
 from agents.prompting import fill_prompt, load_prompt, neutralise, render_passage
 from agents.proof.tokens import tokenise
@@ -18,6 +19,8 @@ MESSAGE_OVERHEAD_TOKENS = 8
 DUPLICATE_SHARE = 0.85
 """Share of word triples of the shorter passage that stand in the other one, from which on they say the same."""
 SHINGLE = 3
+SUMMARY_TOKENS = 100
+"""Room for a line about the turns of a chat that do not fit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +81,7 @@ def pack(
     """
     turns = len(candidates.history)
     system, frame = counts[0] + MESSAGE_OVERHEAD_TOKENS, counts[1] + MESSAGE_OVERHEAD_TOKENS
-    left = context_tokens - max_tokens - system - frame
+    left = context_tokens - max_tokens - system - frame - (SUMMARY_TOKENS if turns else 0)
     history, history_tokens = _recent(
         candidates.history, counts[2 : 2 + turns], min(settings.history_tokens, left // 3)
     )
@@ -100,7 +103,9 @@ def pack(
         system=system, history=history_tokens, evidence=evidence_tokens + frame, tools=0, reserve=max_tokens
     )
     report = ContextReport(budget_tokens=context_tokens, used=used, dropped=tuple(dropped))
-    return PackedContext(_messages(candidates, history, passages), tuple(passages), report)
+    dropped_turns = candidates.history[: turns - len(history)]
+    summary = earlier_questions(dropped_turns, max_characters=SUMMARY_CHARACTERS)
+    return PackedContext(_messages(candidates, history, passages, summary), tuple(passages), report)
 
 
 def in_reading_order(hits: Sequence[Hit]) -> list[Hit]:
@@ -150,9 +155,11 @@ def _recent(history: Sequence[ChatMessage], counts: Sequence[int], limit: int) -
     return kept, used
 
 
-def _messages(candidates: Draft, history: Sequence[ChatMessage], passages: Sequence[Hit]) -> tuple[ChatMessage, ...]:
+def _messages(
+    candidates: Draft, history: Sequence[ChatMessage], passages: Sequence[Hit], summary: str
+) -> tuple[ChatMessage, ...]:
     rendered = "\n\n".join(_render(number, hit.chunk) for number, hit in enumerate(passages, start=1))
-    asked = _ask(candidates, rendered)
+    asked = "\n\n".join(part for part in (neutralise(summary), _ask(candidates, rendered)) if part)
     earlier = [ChatMessage(message.role, neutralise(message.content)) for message in history]
     return (ChatMessage("system", load_prompt("system")), *earlier, ChatMessage("user", asked))
 

@@ -12,6 +12,8 @@ from agents.proof.tokens import Token, tokenise
 
 FEW_WORDS = 3
 """A question with fewer content words of its own leans on what was said before."""
+SUMMARY_CHARACTERS = 300
+"""Longest line about turns that no longer fit the prompt; a hundred tokens."""
 MAX_BORROWED_ANSWER_WORDS = 8
 """Names and identifiers taken over from the last answer."""
 _LEANS = re.compile(
@@ -53,3 +55,15 @@ def _names(answer: str, known: set[str]) -> list[str]:
         if token.kind in ("name", "identifier") and token.key not in known:
             found.setdefault(token.key, token)
     return [token.text for token in found.values()][:MAX_BORROWED_ANSWER_WORDS]
+
+
+def earlier_questions(dropped: Sequence[ChatMessage], *, max_characters: int) -> str:
+    """What turns that left the prompt were about, in one line: their questions, the latest first; empty without any."""
+    asked = [" ".join(message.content.split()) for message in reversed(dropped) if message.role == "user"]
+    line = ""
+    for question in asked:
+        longer = f"{line}; {question}" if line else question
+        if len(longer) > max_characters:
+            break
+        line = longer
+    return f"Earlier in this chat the user asked: {line}" if line else ""

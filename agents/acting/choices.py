@@ -12,17 +12,26 @@ from tools.registry import ToolRegistry
 
 REVIEW_TOOL = "review_text"
 """The built-in tool behind the review steps of workflows; no model is offered it."""
+READ_ON_TOOL = "read_output"
+"""The built-in tool that reads the part of a long result that was cut."""
 ANSWER = "answer"
 REPORT = "report"
 HAND_TO = "hand_to_"
 
 
-def offered_tools(spec: AgentSpec, registry: ToolRegistry) -> list[ToolDefinition]:
-    """The agent's own tools, sorted by name, so that prompts that list them are byte-stable."""
+def offered_tools(spec: AgentSpec, registry: ToolRegistry, *, cut_results: bool) -> list[ToolDefinition]:
+    """The agent's own tools, sorted by name, so that prompts that list them are byte-stable.
+
+    Args:
+        spec: The agent.
+        registry: All tools.
+        cut_results: Whether a result was too long to be shown whole, so that there is something to read on in.
+    """
+    hidden = {REVIEW_TOOL} if cut_results else {REVIEW_TOOL, READ_ON_TOOL}
     return [
         ToolDefinition(name, tool.spec.description, tool.spec.input_schema)
         for name, tool in registry.tools().items()
-        if spec.may_call(name) and name != REVIEW_TOOL
+        if spec.may_call(name) and name not in hidden
     ]
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from agents.acting.records import Frame, TurnRecord
 from agents.chat_model import ChatMessage, ChatModel, ToolDefinition, ToolRequest
 from agents.context import MESSAGE_OVERHEAD_TOKENS
+from agents.history import SUMMARY_CHARACTERS, earlier_questions
 from agents.markers import strip_markers
 from agents.prompting import neutralise, render_passage
 from retrieval.types import Hit
@@ -66,7 +67,7 @@ async def turn_prompt(frame: Frame, parts: TurnParts, *, model: ChatModel, limit
     counts = await model.count_tokens([system, task, *definitions, *(message.content for message in earlier)])
     tool_tokens = sum(counts[2 : 2 + len(tools)]) + TOOL_OVERHEAD_TOKENS * len(tools)
     fixed = counts[0] + counts[1] + tool_tokens + 2 * MESSAGE_OVERHEAD_TOKENS
-    left = model.context_tokens - limits.reserve - fixed
+    left = model.context_tokens - limits.reserve - fixed - SUMMARY_CHARACTERS // CHARACTERS_PER_TOKEN
     limit = limits.result
     while True:
         turns = _turns(frame["turns"], limit * CHARACTERS_PER_TOKEN)
@@ -82,7 +83,9 @@ async def turn_prompt(frame: Frame, parts: TurnParts, *, model: ChatModel, limit
         used = sum(await model.count_tokens([_counted(message) for message in turns]))
         used += MESSAGE_OVERHEAD_TOKENS * len(turns)
     kept, spent = _recent(earlier, counts[2 + len(tools) :], min(limits.history, max(0, left - used)))
-    messages = (ChatMessage("system", system), *kept, ChatMessage("user", task), *turns)
+    summary = earlier_questions(earlier[: len(earlier) - len(kept)], max_characters=SUMMARY_CHARACTERS)
+    asked = f"{summary}\n\n{task}" if summary else task
+    messages = (ChatMessage("system", system), *kept, ChatMessage("user", asked), *turns)
     return TurnPrompt(messages, spent, tool_tokens, dropped)
 
 

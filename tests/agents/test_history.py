@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from agents.chat_model import ChatMessage
-from agents.history import leans_on_history, standalone_query
+from agents.history import earlier_questions, leans_on_history, standalone_query
 
 HISTORY = (
     ChatMessage("user", "What does it mean when a container is OOMKilled?"),
@@ -46,3 +46,16 @@ def test_follow_up_of_a_follow_up_reaches_back() -> None:
 def test_pronoun_leans_on_history() -> None:
     assert leans_on_history("How is it rounded?")
     assert not leans_on_history("How is maxSurge of a Deployment rounded?")
+
+
+def test_turns_that_do_not_fit_are_named_by_their_questions_latest_first() -> None:
+    turns = [
+        ChatMessage("user", "What is a pod?"),
+        ChatMessage("assistant", "A pod."),
+        ChatMessage("user", "And a job?"),
+    ]
+    assert earlier_questions(turns, max_characters=300) == (
+        "Earlier in this chat the user asked: And a job?; What is a pod?"
+    )
+    assert earlier_questions(turns, max_characters=12) == "Earlier in this chat the user asked: And a job?"
+    assert earlier_questions([], max_characters=300) == ""

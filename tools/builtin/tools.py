@@ -11,10 +11,12 @@ from tools.builtin.current_time import current_time_tool
 from tools.builtin.fetch_url import ReadPage, fetch_url_tool
 from tools.builtin.forget import forget_tool
 from tools.builtin.read_document import read_document_tool
+from tools.builtin.read_output import read_output_tool
 from tools.builtin.remember import remember_tool
 from tools.builtin.review_text import review_text_tool
 from tools.builtin.search_documents import search_documents_tool
 from tools.builtin.shelf import ChunkShelf, DocumentShelf, Searcher
+from tools.ledger import ExecutionLedger
 from tools.memory import FactStore
 from tools.types import Tool
 
@@ -29,6 +31,7 @@ class BuiltInNeeds:
         chunks: The store that holds their chunks.
         facts: The memory; None leaves ``remember`` and ``forget`` out.
         read_page: How a web page is fetched and read; None leaves ``fetch_url`` out.
+        ledger: Results of calls; None leaves ``read_output`` out.
         clock: The present moment.
     """
 
@@ -37,6 +40,7 @@ class BuiltInNeeds:
     chunks: ChunkShelf
     facts: FactStore | None = None
     read_page: ReadPage | None = None
+    ledger: ExecutionLedger | None = None
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 
 
@@ -49,6 +53,8 @@ def built_in_tools(needs: BuiltInNeeds) -> list[Tool]:
         current_time_tool(clock=needs.clock),
         review_text_tool(),
     ]
+    if needs.ledger is not None:
+        tools.append(read_output_tool(needs.ledger))
     if needs.read_page is not None:
         tools.append(fetch_url_tool(needs.read_page))
     if needs.facts is not None:

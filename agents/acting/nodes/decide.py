@@ -13,7 +13,7 @@ from agents.acting.choices import ANSWER, HAND_TO, REPORT, ending_tools, hand_ov
 from agents.acting.config import AgentSpec, system_prompt
 from agents.acting.context import ActingContext
 from agents.acting.nodes.plan import plan_step
-from agents.acting.prompting import TurnLimits, TurnParts, turn_prompt
+from agents.acting.prompting import CHARACTERS_PER_TOKEN, TurnLimits, TurnParts, turn_prompt
 from agents.acting.records import ActingState, CallRecord, Frame, TurnRecord, dump_reply, load_hits, load_request
 from agents.acting.turn import Reply, read_reply
 from agents.chat_model import ToolOffer, ToolRequest
@@ -72,7 +72,7 @@ async def _ask(state: ActingState, runtime: Runtime[ActingContext], spec: AgentS
     constrained = context.mode(spec) == "constrained"
     is_member = len(state["frames"]) > 1
     tools = [
-        *offered_tools(spec, await parts.tools.registry()),
+        *offered_tools(spec, await parts.tools.registry(), cut_results=_cut(frame, parts.settings.result_tokens)),
         *hand_over_tools(spec, parts.catalog),
         *(ending_tools(is_member=is_member) if constrained else ()),
     ]
@@ -165,6 +165,12 @@ def _remarked(frame: Frame) -> bool:
 
 def _spent(frame: Frame, spec: AgentSpec) -> bool:
     return len(frame["turns"]) >= spec.max_steps
+
+
+def _cut(frame: Frame, result_tokens: int) -> bool:
+    """Whether a result so far is longer than what the prompt shows of it."""
+    longest = max((len(result) for turn in frame["turns"] for result in turn["results"]), default=0)
+    return longest > result_tokens * CHARACTERS_PER_TOKEN
 
 
 def _digest(frame: Frame) -> str:

@@ -61,5 +61,6 @@ def test_tools_without_their_needs_are_left_out() -> None:
         "calculator": "read",
         "current_time": "read",
         "read_document": "read",
+        "review_text": "write",
         "search_documents": "read",
     }
