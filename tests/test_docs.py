@@ -55,7 +55,11 @@ def commands() -> list[tuple[str, ...]]:
     """Every call of ``groundwork`` in a shell block or a code span, as words without placeholders such as ``ID``."""
     lines = [line for code in code_blocks() if code.language == "sh" for line in shell_lines(code)]
     lines += [span for path in DOCUMENTS for span in _SPAN.findall(prose(path))]
-    calls = [match[1].split(" | ")[0] for line in lines if (match := re.search(r"(?:^|[\s/])groundwork (.+)$", line))]
+    calls = [
+        re.split(r" (?:\||--) ", match[1])[0]
+        for line in lines
+        if (match := re.search(r"(?:^|[\s/])groundwork (.+)$", line))
+    ]
     words = [[word for word in shlex.split(call, comments=True) if not word.isupper()] for call in calls]
     return sorted({tuple(call) for call in words if call})
 

@@ -107,7 +107,7 @@ async def test_filesystem_reads_and_writes_inside_its_folder_alone(home: Home, t
     shared.mkdir()
     _, tools = await home.use("filesystem", npm("filesystem", str(shared)))
     risks = {name: tools[name].spec.risk for name in ("read_text_file", "write_file", "create_directory")}
-    assert risks == {"read_text_file": "egress", "write_file": "destructive", "create_directory": "write"}
+    assert risks == {"read_text_file": "read", "write_file": "destructive", "create_directory": "write"}
     await tools["write_file"].function({"path": str(shared / "note.txt"), "content": "hello"}, CONTEXT)
     assert (shared / "note.txt").read_text(encoding="utf-8") == "hello"
     with pytest.raises(ToolError, match="Access denied"):
