@@ -7,16 +7,18 @@ import logging
 import shutil
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
+from app.engines import OpenEngine, local_engine
 from app.errors import JobUnknown
 from app.home import Home
 from app.home_lock import require_space
 from app.metrics import Metrics
 from app.schema import Job
+from ingestion.engines.engine import EngineName
 from ingestion.pipeline import Ingester
 from ingestion.remote import RemoteFetch, discover_remote
 from ingestion.settings import IngestionSettings
@@ -41,6 +43,7 @@ class IngestOrder:
         prune: Whether documents whose source is gone are removed.
         dry_run: Whether only the report is made.
         settings: Settings of this ingest alone; None takes those of the home.
+        engine: Where files are parsed and embedded.
         scratch: Folder of uploaded and fetched files, removed when the job has ended.
     """
 
@@ -52,15 +55,17 @@ class IngestOrder:
     addresses: Sequence[str] = ()
     fetching: RemoteFetch | None = None
     settings: IngestionSettings | None = None
+    engine: EngineName = "local"
 
 
 class JobService:
     """A queue of ingests and its worker. Belongs to one event loop."""
 
-    def __init__(self, ingester: Ingester, metrics: Metrics, home: Home) -> None:
+    def __init__(self, ingester: Ingester, metrics: Metrics, home: Home, *, engines: OpenEngine = local_engine) -> None:
         self._ingester = ingester
         self._metrics = metrics
         self._home = home
+        self._engines = engines
         self._jobs: OrderedDict[str, Job] = OrderedDict()
         self._queue: asyncio.Queue[tuple[str, IngestOrder]] = asyncio.Queue()
         self._worker: asyncio.Task[None] | None = None
@@ -98,14 +103,15 @@ class JobService:
             self._change(job_id, state="running")
             try:
                 require_space(self._home)
-                report = await self._ingester.ingest(
-                    await _gathered(order),
-                    collection=order.collection,
-                    prune=order.prune,
-                    dry_run=order.dry_run,
-                    on_progress=partial(self._on_progress, job_id),
-                    settings=order.settings,
-                )
+                with self._engines(order.engine) as engine:
+                    report = await self._ingester.ingest(
+                        await _gathered(order),
+                        collection=order.collection,
+                        prune=order.prune,
+                        dry_run=order.dry_run,
+                        on_progress=partial(self._on_progress, job_id),
+                        engine=replace(engine, settings=order.settings),
+                    )
             except Exception as error:
                 # The job worker: a failed job must not end the queue.
                 logger.exception("Ingest failed", extra={"job_id": job_id})

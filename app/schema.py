@@ -7,6 +7,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
 
 from agents.answer import Answer
+from ingestion.engines.engine import EngineName
 from ingestion.ignoring import compile_patterns
 from ingestion.loaders.loader import OcrMode
 from ingestion.types import DocumentRecord, IngestProgress, IngestReport
@@ -171,6 +172,8 @@ class IngestRequest(_Body):
     dry_run: bool = False
     exclude: tuple[str, ...] = ()
     """Patterns in the form of ``.gitignore``, beside those of the settings."""
+    engine: EngineName = "local"
+    """Where files are parsed and embedded."""
     ocr: OcrMode | None = None
     """When text is read from pictures, for this ingest; None takes the settings."""
 

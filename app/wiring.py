@@ -23,6 +23,7 @@ from app.acting import ActingNeeds, AgentService
 from app.approvals import ApprovalService
 from app.database import open_database
 from app.deferred import DeferredAnswerer, DeferredChatModel
+from app.engines import open_engine
 from app.home import Home
 from app.home_lock import lock_home, require_space
 from app.index_store import embedding_folder, open_index_store
@@ -188,7 +189,8 @@ async def open_platform(
         approvals = ApprovalService(calls, grants, find_tool=partial(_find_tool, tools), wake=runs.wake)
         await stack.enter_async_context(_background(approvals.sweep(), "approvals-sweep"))
         await stack.enter_async_context(_background(runs.keep_going(), "runs-sweep"))
-        jobs = JobService(ingester, metrics, home)
+        engines = partial(open_engine, settings=settings.ingestion, embedder=embedder)
+        jobs = JobService(ingester, metrics, home, engines=engines)
         stack.push_async_callback(jobs.close)
         yield Platform(
             settings=settings,

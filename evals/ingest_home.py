@@ -11,7 +11,7 @@ from pathlib import Path
 from app.database import open_database
 from app.settings import Settings
 from ingestion.ledger import Ledger
-from ingestion.pipeline import Ingester
+from ingestion.pipeline import Ingester, Workplace
 from ingestion.settings import IngestionSettings
 from retrieval.embedders.hashing import HashingEmbedder
 from retrieval.embedders.protocol import Embedder
@@ -51,7 +51,7 @@ def load_embedder(model_folder: Path | None) -> Embedder:
 
 @asynccontextmanager
 async def open_ingest_home(
-    path: Path, embedder: Embedder, settings: IngestionSettings | None = None
+    path: Path, embedder: Embedder, *, workplace: Workplace | None = None
 ) -> AsyncGenerator[IngestHome]:
     """Open a home under ``path``; it is made where there is none."""
     await asyncio.to_thread(path.mkdir, parents=True, exist_ok=True)
@@ -66,7 +66,8 @@ async def open_ingest_home(
                 store=store,
                 embedder=embedder,
                 lexical=LexicalEncoder(),
-                settings=settings or IngestionSettings(),
+                settings=IngestionSettings(),
+                workplace=workplace or Workplace(),
             )
             await ingester.recover()
             yield IngestHome(ledger, store, ingester)

@@ -12,9 +12,10 @@ import tempfile
 import time
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ingestion.engines.engine import LOCAL, Engine
 from ingestion.history import History
 from ingestion.ledger import Ledger
 from ingestion.preparing import (
@@ -104,7 +105,7 @@ class Ingester:
         prune: bool = False,
         dry_run: bool = False,
         on_progress: OnProgress | None = None,
-        settings: IngestionSettings | None = None,
+        engine: Engine = LOCAL,
     ) -> IngestReport:
         """Bring the sources in; one source's failure is its own outcome and never ends the run.
 
@@ -114,7 +115,7 @@ class Ingester:
             prune: Remove documents of this collection that are gone from under the discovery's roots.
             dry_run: Report what would happen; read and parse, but write nothing.
             on_progress: Called on the event loop when a file is done.
-            settings: Settings of this run alone; None takes the ingester's.
+            engine: What parses and embeds in place of this process, and settings of this run alone.
 
         Raises:
             LedgerUnavailable: The database cannot be read or written; what was written before stays in.
@@ -124,8 +125,8 @@ class Ingester:
         discovery = sources if isinstance(sources, Discovery) else Discovery(tuple(sources))
         unique = await asyncio.to_thread(_unique, discovery)
         run = await self._begin(unique, collection=collection, dry_run=dry_run, on_progress=on_progress)
-        preparer = Preparer(self._embedder, self._lexical, settings or self._settings)
-        await self._bring_in(unique, run, preparer)
+        preparer = Preparer(self._embedder, self._lexical, engine.settings or self._settings)
+        await self._bring_in(unique, run, preparer, engine)
         await self._leave_out(discovery, run, prune=prune)
         if run.chunks_done >= OPTIMIZE_CHUNKS and not dry_run:
             self._optimizing = asyncio.create_task(self._optimize(), name="optimize-store")
@@ -199,10 +200,12 @@ class Ingester:
         history = History(known, lost=differs.lost, found=[source.source for source in sources])
         return IngestRun(collection, history, frozenset(known), dry_run, len(sources), on_progress)
 
-    async def _bring_in(self, sources: Sequence[Source], run: IngestRun, preparer: Preparer) -> None:
+    async def _bring_in(self, sources: Sequence[Source], run: IngestRun, preparer: Preparer, engine: Engine) -> None:
         """Write one group while the next is embedded and the one after it read and parsed."""
         settings = preparer.settings
-        pool = self._pool or ParsePool(
+        writer = replace(self._writer, embedder=engine.embedder or self._embedder)
+        own = engine.pool or self._pool
+        pool = own or ParsePool(
             workers=settings.workers,
             timeout_seconds=settings.parse_timeout_seconds,
             memory_bytes=settings.parse_memory_bytes,
@@ -219,7 +222,7 @@ class Ingester:
                     group = await preparing
                     if group:
                         preparing = asyncio.create_task(asyncio.to_thread(_next_group, items, run))
-                        embedding = asyncio.create_task(asyncio.to_thread(self._embed, group, run))
+                        embedding = asyncio.create_task(asyncio.to_thread(_embed, writer, group, run))
                     if waiting is not None:
                         await self._finish_group(*waiting, run)
                     if not group or embedding is None:
@@ -227,14 +230,9 @@ class Ingester:
                     waiting = (group, await embedding)
             finally:
                 run.stopped = True
-                if pool is not self._pool:
+                if pool is not own:
                     await asyncio.to_thread(pool.close)
                 await asyncio.wait([task for task in (preparing, embedding) if task is not None])
-
-    def _embed(self, group: Sequence[Preparation], run: IngestRun) -> EmbeddedGroup:
-        if run.dry_run:
-            return EmbeddedGroup()
-        return self._writer.embed([document for document in group if isinstance(document, PreparedDocument)])
 
     async def _finish_group(self, group: Sequence[Preparation], embedded: EmbeddedGroup, run: IngestRun) -> None:
         failed = {item.identity.document_id: item for item in group if isinstance(item, FailedDocument)}
@@ -282,6 +280,12 @@ class Ingester:
         """Build the store's indexes; nothing is written meanwhile."""
         async with self._writing:
             await asyncio.to_thread(self._store.optimize)
+
+
+def _embed(writer: Writer, group: Sequence[Preparation], run: IngestRun) -> EmbeddedGroup:
+    if run.dry_run:
+        return EmbeddedGroup()
+    return writer.embed([document for document in group if isinstance(document, PreparedDocument)])
 
 
 def _next_group(items: Iterator[Preparation], run: IngestRun) -> list[Preparation]:

@@ -53,6 +53,8 @@ class IngestionSettings(BaseModel):
     """Time limit for parsing one file."""
     parse_memory_bytes: int = Field(default=1024 * 1024 * 1024, ge=128 * 1024 * 1024)
     """Memory limit of one process that parses."""
+    ray_address: str = "auto"
+    """Address of the Ray cluster for ``--engine ray``; ``auto`` finds the one that this machine is a node of."""
     ocr: OcrMode = "auto"
     """When text is read from pictures: where a page has no text layer, on every page, or never."""
     ocr_languages: str = Field(default="eng", pattern=r"^[A-Za-z_]+(\+[A-Za-z_]+)*$")

@@ -34,6 +34,7 @@ def ingest(
         typer.Option(metavar="GLOB", help="Leave out what matches, as in .gitignore; may be repeated."),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would happen and change nothing.")] = False,
+    engine: Annotated[str, typer.Option(metavar="local|ray", help="Where files are parsed and embedded.")] = "local",
     ocr: Annotated[
         str | None, typer.Option(metavar="auto|always|never", help="When text is read from pictures.")
     ] = None,
@@ -56,6 +57,7 @@ def ingest(
         prune=prune,
         dry_run=dry_run,
         exclude=tuple(exclude or ()),
+        engine=engine,
         ocr=ocr,
     )
     if watch:

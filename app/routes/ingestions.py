@@ -39,6 +39,7 @@ async def ingest_paths(request: IngestRequest, platform: PlatformDep, token: Loc
         dry_run=request.dry_run,
         scratch=scratch if addresses else None,
         addresses=addresses,
+        engine=request.engine,
         settings=ingestion.model_copy(update={"ocr": request.ocr}) if request.ocr else None,
         fetching=RemoteFetch(scratch, platform.settings.remote, ingestion.max_file_bytes, exclude)
         if addresses

@@ -41,6 +41,8 @@ class OnnxEmbedder:
     pooling: Pooling
     lower_case: bool
     batch_tokens: int
+    folder: Path
+    """Where it was loaded from, for other processes that load the same."""
 
     def embed_documents(self, texts: Sequence[str]) -> FloatMatrix:
         """Vectors of passages, shape ``(len(texts), dim)``, in input order; ``(0, dim)`` for no texts."""
@@ -103,6 +105,7 @@ def load_onnx_embedder(folder: Path, *, name: str, threads: int = 0, batch_token
         pooling=_pooling(folder / "1_Pooling" / "config.json", name=name),
         lower_case=bool(transformer.get("do_lower_case", False)),
         batch_tokens=batch_tokens,
+        folder=folder,
     )
 
 
