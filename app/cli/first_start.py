@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from typing import TYPE_CHECKING
 
 from app.cli import output
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from app.settings import Settings
 
 SAMPLE_COLLECTION = "handbook"
+SAMPLE_SERVER = "cluster"
+SAMPLE_CHANGES = ("set_memory_limit", "restart_deployment", "rollback_deployment", "delete_pod")
 _ANNOUNCE_SECONDS = 30.0
 _ANNOUNCE_POLL_SECONDS = 0.05
 _LOADING_SECONDS = 180.0
@@ -52,6 +55,30 @@ async def ingest_samples(client: ApiClient, settings: Settings) -> None:
     failed = report.totals.get("failed", 0)
     remark = f"; {failed} failed" if failed else ""
     output.write_error(f"Ingested the sample handbook: {len(report.files)} documents{remark}.")
+
+
+async def add_sample_cluster(client: ApiClient, settings: Settings) -> None:
+    """Offer the tools of the pretend cluster, in a home that has no MCP servers and never had samples."""
+    from app.processes import ROOT
+    from app.tool_schema import ToolReview
+    from tools.mcp.config import write_entry
+
+    program = ROOT / "samples" / "cluster_server.py"
+    if settings.home.samples_marker.exists() or settings.mcp_config.exists() or not program.is_file():
+        return
+    entry: dict[str, object] = {
+        "command": sys.executable,
+        "args": [str(program), "--database", str(settings.home.root / "sample-cluster.db")],
+        "trusted": True,
+        "idempotency": dict.fromkeys(SAMPLE_CHANGES, "idempotency_key"),
+    }
+    write_entry(settings.mcp_config, SAMPLE_SERVER, entry)
+    listing = await client.tools(server=SAMPLE_SERVER, wait=True)
+    for tool in listing.tools:
+        await client.review_tool(
+            ToolReview(server=tool.server, tool=tool.tool, fingerprint=tool.fingerprint, accept=True)
+        )
+    output.write_error(f"Added the tools of a pretend cluster ({SAMPLE_SERVER}): nothing in it is real.")
 
 
 async def wait_ready(client: ApiClient, settings: Settings) -> str:

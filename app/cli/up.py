@@ -13,7 +13,7 @@ import typer
 
 from app.cli import output
 from app.cli.connection import connect_running
-from app.cli.first_start import ingest_samples, wait_announced, wait_ready
+from app.cli.first_start import add_sample_cluster, ingest_samples, wait_announced, wait_ready
 from app.cli.invocation import current
 from app.cli.models import pull_model, used_models
 from app.cli.serve import with_server
@@ -111,6 +111,7 @@ async def _prepare(settings: Settings, *, samples: bool, browser: bool) -> None:
     await wait_announced(settings)
     async with connect_running(settings) as client:
         if samples:
+            await add_sample_cluster(client, settings)
             await ingest_samples(client, settings)
         problem = await wait_ready(client, settings)
     _print_places(settings, problem)
