@@ -85,14 +85,12 @@ class Trial:
         self.findings = Findings()
         self._database = database
         self._model_port = _free_port()
-        self._port = _free_port()
 
-    @property
-    def environment(self) -> Mapping[str, str]:
-        """Settings of the API."""
+    def environment(self, home: str = "home") -> Mapping[str, str]:
+        """Settings of an API with that home below the trial's folder."""
         kept = {name: value for name, value in os.environ.items() if not name.startswith("GROUNDWORK_")}
         given = {
-            "GROUNDWORK_HOME": str(self.folder / "home"),
+            "GROUNDWORK_HOME": str(self.folder / home),
             "GROUNDWORK_MODEL__BASE_URL": f"http://127.0.0.1:{self._model_port}/v1",
             "GROUNDWORK_MODEL__NAME": "scripted",
             "GROUNDWORK_AGENTS__TOOL_MODE": "native",
@@ -104,23 +102,21 @@ class Trial:
 
     async def run(self, kills: int) -> Findings:
         """Kill the API that often, then let everything come to its end and count."""
-        self._prepare()
-        model = await self._spawn("evals.kill.model_server", self._model_port)
-        try:
+        self.prepare()
+        async with self.model_server():
             while self.findings.kills < kills:
-                async with self._api() as http:
+                async with self.api() as http:
                     await self._work(http, seconds=self.random.uniform(0.0, LONGEST_LIFE_SECONDS))
                     # Killed at once, with requests on the wire.
                 self.findings.kills += 1
-            async with self._api() as http:
+            async with self.api() as http:
                 await self._finish(http)
                 await self._count(http)
-        finally:
-            await _end(model)
         return self.findings
 
-    def _prepare(self) -> None:
-        home = self.folder / "home"
+    def prepare(self, home_name: str = "home") -> None:
+        """A home whose agents can press the button."""
+        home = self.folder / home_name
         home.mkdir(parents=True)
         self.effects_file.touch()
         server = {
@@ -132,20 +128,30 @@ class Trial:
         (home / "mcp.json").write_text(json.dumps({"mcpServers": {"counter": server}}), encoding="utf-8")
 
     @asynccontextmanager
-    async def _api(self) -> AsyncGenerator[httpx.AsyncClient]:
-        """An API that answers; killed with SIGKILL at the end."""
-        process = await self._spawn("evals.kill.api", self._port)
+    async def model_server(self) -> AsyncGenerator[None]:
+        """The scripted model, as long as the context is open."""
+        process = await self._spawn("evals.kill.model_server", self._model_port)
         try:
-            async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{self._port}", timeout=20) as http:
+            yield
+        finally:
+            await _end(process)
+
+    @asynccontextmanager
+    async def api(self, home: str = "home") -> AsyncGenerator[httpx.AsyncClient]:
+        """An API that answers; killed with SIGKILL at the end."""
+        port = _free_port()
+        process = await self._spawn("evals.kill.api", port, home)
+        try:
+            async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=20) as http:
                 await self._answers(http, process)
                 await self._review(http)
                 yield http
         finally:
             await _end(process)
 
-    async def _spawn(self, module: str, port: int) -> asyncio.subprocess.Process:
+    async def _spawn(self, module: str, port: int, home: str = "home") -> asyncio.subprocess.Process:
         return await asyncio.create_subprocess_exec(
-            sys.executable, "-m", module, str(port), env=dict(self.environment), start_new_session=True
+            sys.executable, "-m", module, str(port), env=dict(self.environment(home)), start_new_session=True
         )
 
     async def _answers(self, http: httpx.AsyncClient, process: asyncio.subprocess.Process) -> None:
@@ -214,7 +220,7 @@ class Trial:
         button.call_id = approval["call_id"]
         path = f"/api/approvals/{button.call_id}"
         if approval["state"] == "unknown":
-            happened = button.label in self._pressed()
+            happened = button.label in self.pressed()
             again = not happened and self.random.random() < 0.5
             settlement = "happened" if happened else "try_again" if again else "did_not_happen"
             response = await http.post(f"{path}/settlement", json={"settlement": settlement})
@@ -232,11 +238,12 @@ class Trial:
         if won:
             button.acknowledged = decision
 
-    def _pressed(self) -> Counter[str]:
+    def pressed(self) -> Counter[str]:
+        """Effects by label."""
         return Counter(self.effects_file.read_text(encoding="utf-8").split())
 
     async def _count(self, http: httpx.AsyncClient) -> None:
-        found, pressed = self.findings, self._pressed()
+        found, pressed = self.findings, self.pressed()
         found.runs, found.effects = len(self.buttons), sum(pressed.values())
         found.faults += [f"{label}: {count} effects" for label, count in pressed.items() if count > 1]
         states: Counter[str] = Counter()
