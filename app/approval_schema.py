@@ -109,7 +109,7 @@ class ApprovalCard(BaseModel):
 
     approval: Approval
     tool: ToolFacts | None
-    """None while the tool is not on offer, its server down for example."""
+    """None while the tool is not on offer, its server down for example, and of a call that has ended."""
     runner: str | None
     started_at: datetime | None
     finished_at: datetime | None

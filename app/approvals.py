@@ -84,7 +84,8 @@ class ApprovalService:
         """Everything stored of a call, and what its tool is now; raises ``CallUnknown``."""
         await self.expire()
         call = await self._ledger.get(call_id)
-        spec = await self._find_tool(call.server, call.tool)
+        # A call that has ended needs no tool any more; its server may be down and slow to say so.
+        spec = None if call.final else await self._find_tool(call.server, call.tool)
         return ApprovalCard(
             approval=_approval(call),
             tool=_facts(spec, call) if spec else None,

@@ -55,7 +55,15 @@ class Originals:
                     return data
         raise OriginalMissing("The file that this document was made of is gone or has changed; ingest it again.")
 
-    def drop(self, sha256: str) -> None:
-        """Forget a kept file, if it is kept."""
-        if sha256:
-            (self._folder / sha256).unlink(missing_ok=True)
+    def forget(self, gone: Iterable[DocumentRecord], *, kept: Iterable[DocumentRecord]) -> None:
+        """Forget the files of documents that are gone, unless another document was made of the same bytes."""
+        for sha256 in {record.content_sha256 for record in gone} - {record.content_sha256 for record in kept}:
+            if sha256:
+                (self._folder / sha256).unlink(missing_ok=True)
+
+    def prune(self, kept: Iterable[DocumentRecord]) -> None:
+        """Forget every file that no document was made of; while nothing is being uploaded, at the start."""
+        hashes = {record.content_sha256 for record in kept}
+        for path in self._folder.glob("*"):
+            if path.name not in hashes:
+                path.unlink(missing_ok=True)

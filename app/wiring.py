@@ -166,7 +166,11 @@ async def open_platform(
         )
         pages = WebPages(settings.ingestion, settings.remote)
         stack.push_async_callback(pages.close)
-        builtins = BuiltInNeeds(searcher=retriever, shelf=ledger, chunks=store, facts=facts, read_page=pages.read)
+        builtins = BuiltInNeeds(
+            searcher=retriever, shelf=ledger, chunks=store, facts=facts, read_page=pages.read, ledger=calls
+        )
+        originals = Originals(home.originals)
+        originals.prune(await ledger.documents())
         questions = QuestionInbox(calls, seconds=settings.tools.approval_minutes * 60)
         built_in = built_in_tools(builtins)
         tools = ToolService(settings, engine, environ=os.environ, builtins=built_in, broker=questions)
@@ -209,7 +213,7 @@ async def open_platform(
             tools=tools,
             approvals=approvals,
             questions=questions,
-            originals=Originals(home.originals),
+            originals=originals,
             jobs=jobs,
             model_store=model_store,
             model_server=model_server,

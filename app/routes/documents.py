@@ -114,8 +114,7 @@ async def delete_document(document_id: str, platform: PlatformDep) -> DocumentDe
     """Delete a document with its chunks; the receipt counts what the store still holds of it."""
     record = await _record(platform, document_id)
     left = await platform.ingester.delete(document_id)
-    if all(other.content_sha256 != record.content_sha256 for other in await platform.ledger.documents()):
-        await asyncio.to_thread(platform.originals.drop, record.content_sha256)
+    platform.originals.forget([record], kept=await platform.ledger.documents())
     return DocumentDeleted(document_id=document_id, source=record.source, chunks_left=left)
 
 

@@ -49,9 +49,10 @@ async def get_collection(name: str, platform: PlatformDep) -> CollectionInfo:
 async def delete_collection(name: str, platform: PlatformDep) -> CollectionDeleted:
     """Delete a collection with all its documents; the receipt counts what the store still holds of them."""
     await _size(platform, name)
-    documents = len(await platform.ledger.documents(collection=name))
+    documents = await platform.ledger.documents(collection=name)
     left = await platform.ingester.delete_collection(name)
-    return CollectionDeleted(name=name, documents=documents, chunks_left=left)
+    platform.originals.forget(documents, kept=await platform.ledger.documents())
+    return CollectionDeleted(name=name, documents=len(documents), chunks_left=left)
 
 
 async def repair(platform: PlatformDep) -> IngestReport:

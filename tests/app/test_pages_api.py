@@ -72,6 +72,22 @@ async def test_deleted_upload_leaves_nothing_behind(api: ApiClient, http: httpx.
     assert list(tmp_path.rglob("originals/*")) == []
 
 
+def test_files_that_no_document_was_made_of_are_forgotten_at_the_start(tmp_path: Path) -> None:
+    paths = [tmp_path / "one.pdf", tmp_path / "two.pdf", tmp_path / "note.md"]
+    for path, data in zip(paths, (pdf(), pdf("Another sentence."), b"# Note"), strict=True):
+        path.write_bytes(data)
+    originals = Originals(tmp_path / "originals")
+    originals.keep(paths)
+    kept = hashlib.sha256(paths[0].read_bytes()).hexdigest()
+
+    record = DocumentRecord(
+        document_id="d", source="upload:one.pdf", title="", collection="c", status="ready", content_sha256=kept
+    )
+    originals.prune([record])
+
+    assert [path.name for path in (tmp_path / "originals").iterdir()] == [kept]
+
+
 def test_file_that_changed_is_not_drawn_as_the_one_that_was_read(tmp_path: Path) -> None:
     path = tmp_path / "pods.pdf"
     path.write_bytes(pdf())
