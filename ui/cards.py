@@ -69,8 +69,8 @@ def draw_card(approval: Approval, *, agent: str = "") -> None:
         st.html(arguments_html(approval.arguments, original=approval.original_arguments))
         if approval.taint_source:
             st.warning(
-                f"There is text of strangers in this chat, from {literal(approval.taint_source)}. It may have led to "
-                "this call: read the arguments with that in mind.",
+                f"Untrusted text is in this chat, from {literal(approval.taint_source)}. It may have led to this call: "
+                "read the arguments with that in mind.",
                 icon=":material/warning:",
             )
         if approval.state == "unknown":

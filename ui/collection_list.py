@@ -30,14 +30,15 @@ def _draw_collection(collection: CollectionInfo) -> None:
     name = collection.name
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         counted = f"{plural(collection.documents, 'document')}, {plural(collection.chunks, 'passage')}"
-        about = f" · {literal(collection.description)}" if collection.description else ""
-        st.markdown(f"**{literal(name)}** :gray[{counted}{about}]")
+        st.markdown(f"**{literal(name)}** :gray[{counted}]")
         with st.container(horizontal=True, width="content", gap="small"):
             with st.popover("Describe", icon=":material/edit:", key=f"describe-{name}", type="tertiary"):
                 st.text_area("What it is for", value=collection.description, key=_about_key(name), max_chars=2000)
                 st.button("Save", key=f"save-{name}", type="primary", on_click=_describe, args=(name,))
             if st.button("Delete", key=f"delete-collection-{name}", icon=":material/delete:", type="tertiary"):
                 _confirm(collection)
+    if collection.description:
+        st.caption(literal(collection.description))
 
 
 @st.dialog("Delete this collection?", icon=":material/delete:")

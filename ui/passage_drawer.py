@@ -45,7 +45,8 @@ def draw_requested_passage() -> None:
 @st.dialog("Source", width="small", position="right", icon=":material/format_quote:")
 def _drawer(wanted: PassageKey) -> None:
     try:
-        passage = _passage(wanted)
+        with st.spinner("Opening …"):
+            passage = _passage(wanted)
     except UiError as error:
         st.error(literal(str(error)), icon=":material/error:")
         return

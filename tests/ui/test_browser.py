@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import pytest
@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.ui.script import HOSTILE
 from tests.ui.servers import chromium, free_port, serve, streamlit
 from tests.ui.stub_api import StubState, build_stub
+from tests.ui.stub_calls import server_info, tool_info
 
 pytestmark = pytest.mark.browser
 
@@ -27,7 +28,14 @@ class Stage(NamedTuple):
 @pytest.fixture(scope="module")
 def stage(tmp_path_factory: pytest.TempPathFactory) -> Generator[Stage]:
     log = tmp_path_factory.mktemp("ui") / "ui.log"
-    with serve(build_stub(StubState())) as api, streamlit(api.address, log) as url, chromium() as browser:
+    state = StubState()
+    state.calls.propose("one", arguments={"name": "orders-api", "a_long_name_of_an_argument": "word " * 60})
+    state.calls.propose("two", risk="destructive", state="pending", taint_source="document runbook.md")
+    hostile: dict[str, Any] = {"motive": HOSTILE, "taint_source": HOSTILE, "policy_reason": HOSTILE}
+    state.calls.propose("three", tool=f"tool {HOSTILE}", arguments={HOSTILE: HOSTILE}, **hostile)
+    state.calls.servers = [server_info("cluster", "ready")]
+    state.calls.tools = [tool_info("get_pod", "offered", risk="read"), tool_info(f"x {HOSTILE}", "needs_review")]
+    with serve(build_stub(state)) as api, streamlit(api.address, log) as url, chromium() as browser:
         yield Stage(browser, url)
 
 
@@ -45,7 +53,7 @@ def _ask(page: Page, question: str) -> None:
     page.keyboard.press("Enter")
 
 
-def test_hostile_answer_and_document_run_no_script_and_load_nothing(page: Page, stage: Stage) -> None:
+def test_hostile_answer_document_call_and_tool_run_no_script_and_load_nothing(page: Page, stage: Stage) -> None:
     hosts: set[str] = set()
     page.on("request", lambda request: hosts.add(urlsplit(request.url).hostname or ""))
     page.goto(stage.url)
@@ -59,6 +67,11 @@ def test_hostile_answer_and_document_run_no_script_and_load_nothing(page: Page, 
     expect(page.get_by_text("The marked words.").first).to_be_visible()
     page.goto(f"{stage.url}/search?q=marked")
     expect(page.locator("mark").first).to_be_visible()
+    page.goto(f"{stage.url}/approvals")
+    expect(page.get_by_text(HOSTILE).first).to_be_visible()
+    page.goto(f"{stage.url}/tools")
+    page.get_by_role("tab", name="To review").click()
+    expect(page.get_by_text(HOSTILE).first).to_be_visible()
 
     assert page.evaluate("window.hacked") is None
     assert hosts <= {"127.0.0.1", ""}
@@ -83,8 +96,10 @@ def test_mark_tells_its_verdict_to_the_eye_and_to_a_screen_reader(page: Page, st
     expect(page.get_by_role("tooltip")).to_have_count(0)
 
 
-@pytest.mark.parametrize("path", ["/", "/documents", "/documents?document=doc-1", "/search?q=memory"])
-@pytest.mark.parametrize("width", [1400, 420])
+@pytest.mark.parametrize(
+    "path", ["/", "/documents", "/documents?document=doc-1", "/search?q=memory", "/approvals", "/tools", "/memory"]
+)
+@pytest.mark.parametrize("width", [1400, 390])
 def test_page_fits_its_width(page: Page, stage: Stage, path: str, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 860})
     page.goto(f"{stage.url}{path}")
