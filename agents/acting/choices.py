@@ -14,6 +14,16 @@ REVIEW_TOOL = "review_text"
 """The built-in tool behind the review steps of workflows; no model is offered it."""
 READ_ON_TOOL = "read_output"
 """The built-in tool that reads the part of a long result that was cut."""
+_LEFT_OUT = frozenset(
+    {
+        *("title", "additionalProperties", "examples", "$schema", "$id", "$comment", "pattern", "format"),
+        *("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "uniqueItems"),
+        *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
+    }
+)
+_BY_NAME = frozenset({"properties", "$defs", "definitions", "patternProperties"})
+"""Keywords whose keys are names, not keywords."""
+_OF_SCHEMAS = frozenset({"anyOf", "oneOf", "allOf", "prefixItems"})
 ANSWER = "answer"
 REPORT = "report"
 HAND_TO = "hand_to_"
@@ -29,10 +39,29 @@ def offered_tools(spec: AgentSpec, registry: ToolRegistry, *, cut_results: bool)
     """
     hidden = {REVIEW_TOOL} if cut_results else {REVIEW_TOOL, READ_ON_TOOL}
     return [
-        ToolDefinition(name, tool.spec.description, tool.spec.input_schema)
+        ToolDefinition(name, tool.spec.description, compact_schema(tool.spec.input_schema))
         for name, tool in registry.tools().items()
         if spec.may_call(name) and name not in hidden
     ]
+
+
+def compact_schema(schema: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """A schema as the model needs it: types, names, words, choices.
+
+    Titles repeat names, and bounds are held by the ledger's own check of the whole schema; both cost tokens in every
+    turn, and servers that turn a schema into a grammar grow slow on long bounds.
+    """
+    return {key: _compact(key, value) for key, value in schema.items() if key not in _LEFT_OUT}
+
+
+def _compact(key: str, value: JsonValue) -> JsonValue:
+    if key in _BY_NAME and isinstance(value, dict):
+        return {name: compact_schema(inner) if isinstance(inner, dict) else inner for name, inner in value.items()}
+    if isinstance(value, dict):
+        return compact_schema(value)
+    if isinstance(value, list) and key in _OF_SCHEMAS:
+        return [compact_schema(item) if isinstance(item, dict) else item for item in value]
+    return value
 
 
 def hand_over_tools(spec: AgentSpec, catalog: AgentCatalog) -> list[ToolDefinition]:
