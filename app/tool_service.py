@@ -237,7 +237,6 @@ class ToolService:
             limits=ToolLimits(
                 timeout_seconds=tools.call_timeout_seconds,
                 question_seconds=tools.approval_minutes * 60,
-                max_output_chars=tools.max_output_chars,
             ),
             broker=self._broker,
             auth=stored_login(home.mcp_logins),

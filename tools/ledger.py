@@ -103,10 +103,6 @@ class ExecutionLedger:
         """Calls that a person has to decide or settle, in order of proposal."""
         return await self._select(and_(_WAITING, *_of(thread_id, run_id)), None)
 
-    async def started_by(self, runners: Collection[str]) -> list[ToolCall]:
-        """Calls that these runners started and never ended; for runners that are known to be dead."""
-        return await self._select(and_(TOOL_CALLS.c.state == "started", TOOL_CALLS.c.runner.in_(runners)), None)
-
     async def decide(
         self,
         call_id: str,

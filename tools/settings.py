@@ -31,8 +31,6 @@ class ToolSettings(BaseModel):
     """A call or a question of a server that nobody decides within this time is over."""
     call_timeout_seconds: float = Field(default=60.0, gt=0)
     """Time limit of one tool call, where the server's entry names none; waiting for a person does not count."""
-    max_output_chars: int = Field(default=8000, ge=200)
-    """Longer tool output is cut in its middle for the model; the whole is kept."""
     listing_seconds: float = Field(default=2.0, gt=0)
     """Longest time that a chat waits for a server to say what tools it has."""
 

@@ -33,7 +33,6 @@ class ToolSpec:
         idempotent: A trusted server says that a second call changes nothing more.
         idempotency_argument: Name of the argument that takes an idempotency key; empty when there is none.
         timeout_seconds: Time limit of one call.
-        max_output_chars: Longer text is cut in the middle; the whole is kept behind a handle.
         fingerprint: Hash of everything above that a server could change under a reviewed tool.
     """
 
@@ -45,7 +44,6 @@ class ToolSpec:
     idempotent: bool = False
     idempotency_argument: str = ""
     timeout_seconds: float = 60.0
-    max_output_chars: int = 8000
     fingerprint: str = ""
 
     @property

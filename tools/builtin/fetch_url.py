@@ -15,7 +15,7 @@ from tools.types import Tool, ToolOutput
 
 MAX_URL_CHARS = 2000
 MAX_CHARS = 7000
-"""Below the length at which output is cut in the middle (``ToolSpec.max_output_chars``)."""
+"""Longest part of a page in one result; the rest is read with ``start``."""
 
 
 class WebPage(Protocol):

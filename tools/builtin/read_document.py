@@ -18,7 +18,7 @@ from tools.function_tool import function_tool
 from tools.types import Tool, ToolOutput
 
 MAX_CHARS = 7000
-"""Below the length at which output is cut in the middle (``ToolSpec.max_output_chars``)."""
+"""Longest stretch in one result."""
 
 
 def read_document_tool(shelf: DocumentShelf, chunks: ChunkShelf) -> Tool:

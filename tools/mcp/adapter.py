@@ -42,12 +42,10 @@ class ToolLimits:
     Attributes:
         timeout_seconds: Time limit of a call, waiting for people left out.
         question_seconds: Longest time that a person's answer to a server's question may take.
-        max_output_chars: Longer output is cut for the model.
     """
 
     timeout_seconds: float = 60.0
     question_seconds: float = 0.0
-    max_output_chars: int = 8000
 
 
 DEFAULT_LIMITS = ToolLimits()
@@ -87,7 +85,6 @@ def adapt_tool(
         risk=risk,
         idempotent=bool(config.trusted and tool.annotations and tool.annotations.idempotent_hint),
         timeout_seconds=timeout + QUESTION_MARGIN_SECONDS + (limits.question_seconds if connection.questions else 0.0),
-        max_output_chars=limits.max_output_chars,
     )
     spec = replace(spec, fingerprint=definition_fingerprint(spec, claims=definition))
     problem = _problem(spec)
