@@ -18,6 +18,7 @@ from app.schema import RunInfo
 from app.settings import Settings
 from app.tool_schema import ToolReview
 from retrieval.embedders.hashing import HashingEmbedder
+from tests.tools.mcp.servers import NOTES_SERVER
 from tests.ui.servers import ROOT, chromium, free_port, serve, streamlit
 from ui.client import ApiClient, UploadFile
 
@@ -38,6 +39,7 @@ RAISE = ScriptedCalls(
     text="The pod was ended at its limit of 512Mi; half as much again is 768Mi.",
 )
 VERIFY = ScriptedCalls((("cluster__get_pod", POD),), text="Now I look whether it holds.")
+PAINT = ScriptedCalls((("notes__paint", "{}"),), text="I will paint it.")
 DELETE = ScriptedCalls((("cluster__delete_pod", POD),), text="The pod can go.")
 ANSWER = f"{FIRST} {CHANGED}"
 
@@ -51,12 +53,12 @@ class World:
         self._home.mkdir()
         self._port = port
         self._stack = ExitStack()
-        entry = {
-            "command": sys.executable,
-            "args": [str(ROOT / "samples" / "cluster_server.py"), "--database", str(self.cluster)],
-            "trusted": True,
+        scripts = {
+            "cluster": [str(ROOT / "samples" / "cluster_server.py"), "--database", str(self.cluster)],
+            "notes": [str(NOTES_SERVER), str(folder / "notes.txt")],
         }
-        (self._home / "mcp.json").write_text(json.dumps({"mcpServers": {"cluster": entry}}))
+        entries = {name: {"command": sys.executable, "args": args, "trusted": True} for name, args in scripts.items()}
+        (self._home / "mcp.json").write_text(json.dumps({"mcpServers": entries}))
 
     def start(self, *replies: str | ScriptedCalls) -> None:
         """Serve the home with a model that says this."""
@@ -249,6 +251,25 @@ def test_destructive_call_puts_the_keyboard_on_reject_and_asks_twice(
 
     expect(page.get_by_role("button", name="Stop")).to_have_count(0)
     assert [tool for tool, _ in world.changes()] == ["delete_pod"]
+
+
+def test_question_of_a_server_is_answered_in_the_chat(context: BrowserContext, url: str, world: World) -> None:
+    world.stop()
+    world.start(PAINT, "It was painted light red.")
+    page = _asked(context, url)
+    page.get_by_role("button", name="Approve once").click()
+
+    expect(page.get_by_text("Which colour?")).to_be_visible()
+    page.get_by_role("combobox", name="colour").click()
+    page.get_by_role("option", name="red").click()
+    page.get_by_label("shade").fill("light")
+    page.get_by_test_id("stBaseButton-primaryFormSubmit").click()
+
+    expect(page.get_by_text("Which colour?")).to_have_count(0)
+    expect(page.get_by_role("button", name="Stop")).to_have_count(0)
+    with world.client() as client:
+        (call,) = client.approvals.list(states=["done"], run_id=world.run().run_id).approvals
+        assert client.approvals.card(call.call_id).result_text == "painted light red"
 
 
 def test_inbox_decides_for_the_chat(context: BrowserContext, url: str, world: World) -> None:
