@@ -16,7 +16,7 @@ from app.approval_schema import (
     SettlementRequest,
 )
 from tools.calls import CallState
-from ui.http import HttpApi, segment
+from ui.api_http import HttpApi, segment
 
 
 class ApprovalCalls:

@@ -31,10 +31,10 @@ from app.schema import (
     ThreadList,
 )
 from ingestion.types import DocumentRecord
+from ui.api_http import HttpApi, segment
 from ui.approval_client import ApprovalCalls
 from ui.document_client import DocumentCalls
 from ui.errors import ApiUnreachable
-from ui.http import HttpApi, segment
 from ui.memory_client import MemoryCalls
 from ui.tool_client import ToolCalls
 

@@ -6,7 +6,7 @@ from app.ledger_schema import CollectionCreate, CollectionDeleted, StageList
 from app.page_schema import PagePlace
 from app.schema import ChunkList, CollectionInfo, DocumentText
 from ingestion.types import StageRecord
-from ui.http import HttpApi, segment
+from ui.api_http import HttpApi, segment
 
 
 class DocumentCalls:

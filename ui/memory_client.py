@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.memory_schema import FactCreate, FactEdit, FactList
 from tools.facts import Fact
-from ui.http import HttpApi, segment
+from ui.api_http import HttpApi, segment
 
 
 class MemoryCalls:

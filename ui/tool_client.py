@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.question_schema import Question, QuestionAnswer, QuestionList
 from app.tool_schema import ServerInfo, ToolInfo, ToolListing, ToolReview, ToolSwitch
-from ui.http import HttpApi, segment
+from ui.api_http import HttpApi, segment
 
 
 class ToolCalls:
