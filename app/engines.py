@@ -65,7 +65,8 @@ def _maker(embedder: Embedder) -> Callable[[], Embedder]:
     from retrieval.embedders.onnx import OnnxEmbedder, load_onnx_embedder
 
     if isinstance(embedder, OnnxEmbedder):
-        return partial(load_onnx_embedder, embedder.folder, name=embedder.fingerprint.rpartition("@")[0])
+        name = embedder.fingerprint.rpartition("@")[0]
+        return partial(load_onnx_embedder, embedder.folder, name=name, precision=embedder.precision)
     return partial(_same, embedder)
 
 

@@ -9,25 +9,25 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
 from app.database import open_database
 from app.errors import ReindexRefused
 from app.home_lock import lock_home, require_space
-from app.index_store import embedding_folder, open_index_store
+from app.index_store import open_index_store
 from app.models.store import ModelStore
 from app.settings import Settings
 from ingestion.index_ledger import BASE_INDEX, Index, IndexLedger
 from ingestion.ledger import Ledger
 from ingestion.preparing import Preparer
 from ingestion.reindexing import Build, OnBuilt, build_index
+from retrieval.embedders.precision import Precision, precision_of
 from retrieval.embedders.protocol import Embedder
 from retrieval.lexical import LexicalEncoder
 
-LoadEmbedder = Callable[[str], Embedder]
-"""The embedder of a model by its name or folder; blocks."""
+LoadEmbedder = Callable[[str, Precision | None], Embedder]
+"""The embedder of a model by its name or folder, in a precision or that of the settings; blocks."""
 
 
 class ReindexReport(BaseModel):
@@ -65,18 +65,18 @@ async def reindex(
         load: Makes the embedder of a model; None takes the model store.
 
     Raises:
-        ReindexRefused: The model is the one that is used already.
+        ReindexRefused: The model is the one that is used already, in the same precision.
         HomeLocked: An API or another command has the home open.
         ModelFilesMissing: The model is not there.
     """
     async with _opened(settings, load) as parts:
         active = await _active(parts)
-        if model == active.embedding_model:
+        embedder = await asyncio.to_thread(parts.load, model, None)
+        if embedder.fingerprint == active.fingerprint:
             raise ReindexRefused(f"The home is searched with {model!r} already.")
-        embedder = await asyncio.to_thread(parts.load, model)
         known = await parts.indexes.all()
-        index = next((index for index in known if index.embedding_model == model), None)
-        if index is None or index.fingerprint != embedder.fingerprint:
+        index = next((index for index in known if index.fingerprint == embedder.fingerprint), None)
+        if index is None:
             index = await _new_index(parts, model, embedder, taken={index.name for index in known})
         return await _build_and_switch(parts, active, index, embedder, on_progress)
 
@@ -94,7 +94,7 @@ async def roll_back(settings: Settings, *, on_progress: OnBuilt, load: LoadEmbed
         previous = next((index for index in await parts.indexes.all() if index.state == "previous"), None)
         if previous is None:
             raise ReindexRefused("There is no index to go back to; run 'groundwork reindex --embedding-model NAME'.")
-        embedder = await asyncio.to_thread(parts.load, previous.embedding_model)
+        embedder = await asyncio.to_thread(parts.load, previous.embedding_model, precision_of(previous.fingerprint))
         if embedder.fingerprint != previous.fingerprint:
             raise ReindexRefused(
                 f"The files of {previous.embedding_model!r} are not those that the kept index was built with; "
@@ -157,11 +157,9 @@ async def _build_and_switch(
 def _model_loader(settings: Settings) -> LoadEmbedder:
     models = ModelStore(settings.home, settings.models)
 
-    def load(model: str) -> Embedder:
-        from retrieval.embedders.onnx import load_onnx_embedder
+    def load(model: str, precision: Precision | None) -> Embedder:
+        from app.index_opening import load_embedder
 
-        folder: Path = embedding_folder(models, model)
-        embedding = settings.embedding
-        return load_onnx_embedder(folder, name=model, threads=embedding.threads, batch_tokens=embedding.batch_tokens)
+        return load_embedder(settings, models, model, precision=precision)
 
     return load

@@ -26,7 +26,6 @@ from app.deferred import DeferredAnswerer, DeferredChatModel
 from app.engines import open_engine
 from app.home import Home
 from app.home_lock import lock_home, require_space
-from app.index_store import embedding_folder, open_index_store
 from app.jobs import JobService
 from app.metrics import Metrics
 from app.models.store import ModelStore
@@ -39,11 +38,11 @@ from app.settings import Settings
 from app.threads import ThreadStore
 from app.tool_service import ToolService
 from app.web_pages import WebPages
-from ingestion.index_ledger import BASE_INDEX, Index, IndexLedger
+from ingestion.index_ledger import IndexLedger
 from ingestion.ledger import Ledger
 from ingestion.pipeline import Ingester, Workplace
 from retrieval.embedders.protocol import Embedder
-from retrieval.errors import EmbeddingModelMismatch, ModelFilesMissing
+from retrieval.errors import ModelFilesMissing
 from retrieval.lexical import LexicalEncoder
 from retrieval.search import Retriever
 from retrieval.store.protocol import VectorStore
@@ -116,6 +115,8 @@ async def open_platform(
         EmbeddingModelMismatch: The store was built with another embedding model.
         ModelFilesMissing: The embedding model has not been pulled.
     """
+    from app.index_opening import load_index_embedder, open_index
+
     home = settings.home
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(lock_home(home))
@@ -126,14 +127,12 @@ async def open_platform(
             logger.warning("Runs of the process before this were interrupted", extra={"runs": interrupted})
         model_store = ModelStore(home, settings.models)
         index = await IndexLedger(engine).active()
-        embedder = embedder or await asyncio.to_thread(_load_embedder, settings, model_store, index)
         if store is None:
             require_space(home)
-            name = index.name if index else BASE_INDEX
-            store = await asyncio.to_thread(
-                open_index_store, settings, name, dim=embedder.dim, fingerprint=embedder.fingerprint
-            )
+            embedder, store = await asyncio.to_thread(open_index, settings, model_store, index, embedder=embedder)
             stack.callback(store.close)
+        elif embedder is None:
+            embedder = await asyncio.to_thread(load_index_embedder, settings, model_store, index)
         lexical = LexicalEncoder()
         retriever = Retriever(embedder=embedder, store=store, lexical=lexical, settings=settings.search)
         ledger = Ledger(engine, owner=f"{socket.gethostname()}:{home.root}")
@@ -248,25 +247,6 @@ async def _start_model(answerer: DeferredAnswerer, server: EmbeddedModelServer |
     if server is not None:
         await server.start()
     await answerer.load()
-
-
-def _load_embedder(settings: Settings, model_store: ModelStore, index: Index | None) -> Embedder:
-    """The model that the active index was built with; another one that is named in the settings is refused."""
-    from retrieval.embedders.onnx import load_onnx_embedder
-
-    embedding = settings.embedding
-    model = index.embedding_model if index else embedding.model
-    if "model" in embedding.model_fields_set and embedding.model != model:
-        raise EmbeddingModelMismatch(
-            f"the documents are searched with {model!r}, but embedding.model is {embedding.model!r}; "
-            f"run `groundwork reindex --embedding-model {embedding.model}`, or set it back"
-        )
-    return load_onnx_embedder(
-        embedding_folder(model_store, model),
-        name=model,
-        threads=embedding.threads,
-        batch_tokens=embedding.batch_tokens,
-    )
 
 
 def _embedded_server(settings: Settings, model_store: ModelStore) -> EmbeddedModelServer | None:

@@ -6,6 +6,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
+from retrieval.embedders.precision import PrecisionChoice
+
 
 class EmbeddingSettings(BaseModel):
     """Which model turns text into dense vectors, and how it runs."""
@@ -14,10 +16,12 @@ class EmbeddingSettings(BaseModel):
 
     model: str = "sentence-transformers/all-MiniLM-L6-v2"
     """Name in the model store, or a model hub id."""
+    precision: PrecisionChoice = "auto"
+    """``auto``: what the store was built with, and for a new one int8 where the model has that variant, else fp32."""
     threads: int = Field(default=0, ge=0)
-    """Threads of the ONNX session; 0 takes one per physical core."""
-    batch_tokens: int = Field(default=4096, gt=0)
-    """Padded tokens per batch; batches are formed from texts sorted by length."""
+    """Texts (int8) or batches (fp32) embedded at once, each on one thread; 0 takes one per processor."""
+    batch_tokens: int = Field(default=1024, gt=0)
+    """Padded tokens per batch in fp32, formed from texts of like length; int8 embeds each text alone."""
 
 
 class StoreSettings(BaseModel):

@@ -1,4 +1,4 @@
-"""ONNX export of an embedding model. Torch loads in a child process alone, so that its memory goes with it."""
+"""ONNX exports of an embedding model. They run in child processes, so that the memory of torch goes with them."""
 
 from __future__ import annotations
 
@@ -26,18 +26,27 @@ def export_onnx(folder: Path, target: Path) -> float:
     Raises:
         ModelPullFailed: The model cannot be loaded, exported, or differs from torch.
     """
+    return run_export("app.models.export_process", folder, target, result="max_abs_difference")
+
+
+def run_export(module: str, folder: Path, target: Path, *, result: str) -> float:
+    """Run a child process that writes ``target`` from the model in ``folder``; one field of the JSON that it prints.
+
+    Raises:
+        ModelPullFailed: It failed or took too long.
+    """
     # The working folder comes first on the child's path, so that no other package named "app" can win.
-    command = [sys.executable, "-m", "app.models.export_process", str(folder.absolute()), str(target.absolute())]
+    command = [sys.executable, "-m", module, str(folder.absolute()), str(target.absolute())]
     root = Path(str(app.__file__)).absolute().parents[1]
     try:
-        result = subprocess.run(
+        done = subprocess.run(
             command, cwd=root, capture_output=True, text=True, timeout=EXPORT_TIMEOUT_SECONDS, check=False
         )
     except subprocess.TimeoutExpired as error:
         raise ModelPullFailed(
             f"The ONNX export of {str(folder)!r} took over {EXPORT_TIMEOUT_SECONDS:.0f} s."
         ) from error
-    if result.returncode != 0:
-        lines = result.stderr.strip().splitlines() or [f"exit status {result.returncode}"]
+    if done.returncode != 0:
+        lines = done.stderr.strip().splitlines() or [f"exit status {done.returncode}"]
         raise ModelPullFailed(f"The ONNX export of {str(folder)!r} failed: {lines[-1]}")
-    return float(json.loads(result.stdout.splitlines()[-1])["max_abs_difference"])
+    return float(json.loads(done.stdout.splitlines()[-1])[result])

@@ -1,4 +1,4 @@
-"""The last steps of a pull: scraps go, an embedding model gets its ONNX file, the manifest is written."""
+"""The last steps of a pull: scraps go, an embedding model gets its ONNX files, the manifest is written."""
 
 from __future__ import annotations
 
@@ -7,11 +7,20 @@ from pathlib import Path
 
 from app.models.catalog import CatalogModel
 from app.models.export import ONNX_NAME, export_onnx
+from app.models.export_int8 import export_int8, suits_int8
 from app.models.files import OnProgress, PullProgress
 from app.models.hub import HUB_FOLDER
 from app.models.local import weights_path
-from app.models.manifest import MANIFEST_NAME, Manifest, ManifestFile, describe_file, write_manifest
+from app.models.manifest import (
+    MANIFEST_NAME,
+    Manifest,
+    ManifestFile,
+    describe_file,
+    read_manifest,
+    write_manifest,
+)
 from app.models.wheels import PART_SUFFIX, WHEELS_FOLDER
+from retrieval.embedders.precision import INT8_NAME
 
 _CONFIGURATION = ("*.json", "*.txt", "1_Pooling/*.json")
 
@@ -37,6 +46,8 @@ def finish_pinned(model: CatalogModel, folder: Path, on_progress: OnProgress) ->
         files=files,
     )
     write_manifest(folder, manifest)
+    if model.kind == "embedding":
+        add_int8(folder, folder)
 
 
 def finish_local(source: Path, name: str, folder: Path, on_progress: OnProgress) -> None:
@@ -60,4 +71,22 @@ def finish_local(source: Path, name: str, folder: Path, on_progress: OnProgress)
         files={path.relative_to(folder).as_posix(): describe_file(path) for path in paths},
     )
     write_manifest(folder, manifest)
+    add_int8(source, folder)
     on_progress(PullProgress(name, "export", weights.size_bytes, weights.size_bytes))
+
+
+def lacks_int8(folder: Path) -> bool:
+    """Whether a complete folder could have an int8 variant and has none: versions before did not make it."""
+    manifest = read_manifest(folder)
+    return manifest is not None and INT8_NAME not in manifest.files and suits_int8(folder)
+
+
+def add_int8(source: Path, folder: Path) -> None:
+    """Make the int8 variant of the model in ``source``, whose export is complete in ``folder``, where it lacks one."""
+    manifest = read_manifest(folder)
+    if manifest is None or not lacks_int8(folder):
+        return
+    cosine = export_int8(source, folder)
+    if cosine is not None:
+        files = {**manifest.files, INT8_NAME: describe_file(folder / INT8_NAME)}
+        write_manifest(folder, manifest.model_copy(update={"files": files, "int8_min_cosine": cosine}))

@@ -35,6 +35,8 @@ class Manifest(BaseModel):
     """SHA-256 of the weights as published; stays the same when the ONNX export is made again."""
     export_max_abs_difference: float | None = None
     """Largest difference of the ONNX export to torch when it was made."""
+    int8_min_cosine: float | None = None
+    """Smallest cosine of the int8 variant to float32 when it was made; None without such a variant."""
     files: dict[str, ManifestFile]
     """By path inside the folder."""
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -14,6 +16,7 @@ from numpy.typing import NDArray
 from tokenizers import Encoding, Tokenizer
 
 from retrieval.embedders.onnx_session import OnnxSession, load_session
+from retrieval.embedders.precision import INT8_NAME, Precision, PrecisionChoice, with_precision
 from retrieval.errors import EmbeddingFailed, ModelFilesMissing
 from retrieval.types import FloatMatrix, FloatVector
 
@@ -27,7 +30,10 @@ Pooling = Literal["mean", "cls"]
 class OnnxEmbedder:
     """An ``Embedder`` over one ONNX session; made by ``load_onnx_embedder``.
 
-    A session and a tokenizer may be used from several threads at once; nothing here changes after loading.
+    Batches run side by side, each on one thread: they are small enough for the processor's cache, and no thread waits
+    for another within a batch. A graph without a mask, as the int8 variant is, takes each text alone: then a vector
+    depends on its text and on nothing else, and no padding is computed. A session and a tokenizer may be used from
+    several threads at once; nothing here changes after loading.
     """
 
     fingerprint: str
@@ -41,6 +47,9 @@ class OnnxEmbedder:
     pooling: Pooling
     lower_case: bool
     batch_tokens: int
+    """Tokens in one forward pass, padding included; a longer text makes a batch of its own, and with 0 each does."""
+    precision: Precision
+    pool: ThreadPoolExecutor
     folder: Path
     """Where it was loaded from, for other processes that load the same."""
 
@@ -49,8 +58,12 @@ class OnnxEmbedder:
         vectors = np.zeros((len(texts), self.dim), dtype=np.float32)
         for start in range(0, len(texts), _WINDOW):
             encodings = self.tokenizer.encode_batch_fast(self._prepared(texts[start : start + _WINDOW]))
-            for rows in _batches([len(encoding) for encoding in encodings], batch_tokens=self.batch_tokens):
-                vectors[[start + row for row in rows]] = self._run([encodings[row] for row in rows])
+            batches = list(_batches([len(encoding) for encoding in encodings], batch_tokens=self.batch_tokens))
+            inputs = ([encodings[row] for row in rows] for rows in batches)
+            # One batch is not worth a change of thread: a question is answered sooner on the caller's.
+            results = map(self._run, inputs) if len(batches) == 1 else self.pool.map(self._run, inputs)
+            for rows, found in zip(batches, results, strict=True):
+                vectors[[start + row for row in rows]] = found
         return vectors
 
     def embed_query(self, text: str) -> FloatVector:
@@ -66,20 +79,23 @@ class OnnxEmbedder:
         return [text.lower() for text in texts] if self.lower_case else list(texts)
 
     def _run(self, encodings: Sequence[Encoding]) -> FloatMatrix:
-        inputs = _model_inputs(encodings, names=self.session.input_names)
-        output = self.session.run(inputs)
+        inputs = _model_inputs(encodings)
+        output = self.session.run({name: inputs[name] for name in self.session.input_names})
         pooled = output if output.ndim == 2 else _pool(output, inputs["attention_mask"], pooling=self.pooling)
         return pooled / np.maximum(np.linalg.norm(pooled, axis=1, keepdims=True), 1e-12)
 
 
-def load_onnx_embedder(folder: Path, *, name: str, threads: int = 0, batch_tokens: int = 4096) -> OnnxEmbedder:
+def load_onnx_embedder(
+    folder: Path, *, name: str, threads: int = 0, batch_tokens: int = 1024, precision: PrecisionChoice = "auto"
+) -> OnnxEmbedder:
     """An embedder from a model folder; takes about half a second for MiniLM.
 
     Args:
         folder: Holds ``model.onnx``, ``tokenizer.json``, ``sentence_bert_config.json``, ``1_Pooling/config.json``.
         name: Name of the model, the first part of its fingerprint.
-        threads: Threads of one forward pass; 0 takes one per physical core.
-        batch_tokens: Tokens in one forward pass, padding included; one longer text still makes a batch.
+        threads: Forward passes at once, each on a thread of its own; 0 takes one per processor.
+        batch_tokens: Tokens in one forward pass in fp32, padding included; one longer text still makes a batch.
+        precision: ``auto`` takes the int8 variant where the folder has it.
 
     Raises:
         ModelFilesMissing: A file is missing.
@@ -90,30 +106,39 @@ def load_onnx_embedder(folder: Path, *, name: str, threads: int = 0, batch_token
             raise ModelFilesMissing(
                 f"the embedding model {name!r} lacks {needed!r} in {str(folder)!r}; run `groundwork models pull`"
             )
+    has_int8 = (folder / INT8_NAME).is_file()
+    if precision == "int8" and not has_int8:
+        raise ModelFilesMissing(
+            f"the embedding model {name!r} has no {INT8_NAME!r} in {str(folder)!r}; run `groundwork models pull`, or"
+            " set embedding.precision to fp32 where the model has no such variant"
+        )
+    chosen: Precision = "int8" if has_int8 and precision != "fp32" else "fp32"
     transformer = _read_json(folder / "sentence_bert_config.json")
     config = _read_json(folder / "config.json")
     max_tokens = int(transformer.get("max_seq_length") or config["max_position_embeddings"])
     tokenizer, counter = _tokenizer(folder), _tokenizer(folder)
     tokenizer.enable_truncation(max_length=max_tokens)
     return OnnxEmbedder(
-        fingerprint=f"{name}@{_weights_hash(folder)}",
+        fingerprint=with_precision(f"{name}@{_weights_hash(folder)}", chosen),
         dim=int(config["hidden_size"]),
         max_tokens=max_tokens,
-        session=load_session(folder / "model.onnx", threads=threads),
+        session=load_session(folder / (INT8_NAME if chosen == "int8" else "model.onnx")),
         tokenizer=tokenizer,
         counter=counter,
         pooling=_pooling(folder / "1_Pooling" / "config.json", name=name),
         lower_case=bool(transformer.get("do_lower_case", False)),
-        batch_tokens=batch_tokens,
+        batch_tokens=0 if chosen == "int8" else batch_tokens,
+        precision=chosen,
+        pool=ThreadPoolExecutor(threads or len(os.sched_getaffinity(0)), thread_name_prefix="embedding"),
         folder=folder,
     )
 
 
 def _batches(lengths: Sequence[int], *, batch_tokens: int) -> Iterator[list[int]]:
-    """Row numbers in batches of like length, each at most ``batch_tokens`` once padded to its longest row."""
+    """Row numbers in batches of like length, longest first, each within ``batch_tokens`` once padded."""
     batch: list[int] = []
-    for row in sorted(range(len(lengths)), key=lambda row: lengths[row]):
-        if batch and lengths[row] * (len(batch) + 1) > batch_tokens:
+    for row in sorted(range(len(lengths)), key=lambda row: lengths[row], reverse=True):
+        if batch and lengths[batch[0]] * (len(batch) + 1) > batch_tokens:
             yield batch
             batch = []
         batch.append(row)
@@ -121,8 +146,9 @@ def _batches(lengths: Sequence[int], *, batch_tokens: int) -> Iterator[list[int]
         yield batch
 
 
-def _model_inputs(encodings: Sequence[Encoding], *, names: Sequence[str]) -> dict[str, NDArray[np.int64]]:
+def _model_inputs(encodings: Sequence[Encoding]) -> dict[str, NDArray[np.int64]]:
     longest = max(len(encoding) for encoding in encodings)
+    names = ("input_ids", "attention_mask", "token_type_ids")
     inputs = {name: np.zeros((len(encodings), longest), dtype=np.int64) for name in names}
     for row, encoding in enumerate(encodings):
         inputs["input_ids"][row, : len(encoding)] = encoding.ids
@@ -158,7 +184,7 @@ def _weights_hash(folder: Path) -> str:
     """Short SHA-256 of the weights the vectors come from.
 
     The published weights are hashed rather than their ONNX export, so a fresh export of the same weights still fits
-    an existing store. A quantised variant has vectors of its own: its manifest lists no ``model.safetensors``.
+    an existing store. The int8 variant has vectors of its own: ``with_precision`` marks them.
     """
     manifest = folder / "manifest.json"
     files = cast("Mapping[str, Mapping[str, str]]", _read_json(manifest)["files"] if manifest.is_file() else {})

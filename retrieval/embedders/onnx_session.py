@@ -51,18 +51,18 @@ class OnnxSession:
             raise EmbeddingFailed(f"the embedding model failed: {error}") from error
 
 
-def load_session(path: Path, *, threads: int) -> OnnxSession:
-    """A session on the CPU; ``threads`` 0 takes one per physical core.
+def load_session(path: Path) -> OnnxSession:
+    """A session on the CPU; each run takes the thread of its caller.
 
     Raises:
         EmbeddingFailed: The file is no model that the runtime can load.
     """
     options = cast("Any", onnxruntime).SessionOptions()
-    options.intra_op_num_threads = threads
+    options.intra_op_num_threads = 1
     # Plans are kept per input shape, and every batch has another shape: 220 MB for nothing.
     options.enable_mem_pattern = False
-    # Waiting threads would burn the processor that the chat model needs.
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    # Signed int8 weights saturate on processors without VNNI; there, and only there, they become unsigned.
+    options.add_session_config_entry("session.x64quantprecision", "1")
     try:
         return OnnxSession(onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"]))
     except _STATUS_ERRORS as error:

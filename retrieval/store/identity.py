@@ -27,5 +27,6 @@ def require_same_model(stored: StoreIdentity, wanted: StoreIdentity) -> None:
     if stored != wanted:
         raise EmbeddingModelMismatch(
             f"the store was built with {stored.fingerprint!r} ({stored.dim} dimensions), but {wanted.fingerprint!r} "
-            f"({wanted.dim} dimensions) is configured; set embedding.model back, or index again into a fresh home"
+            f"({wanted.dim} dimensions) is configured; "
+            "set embedding.model and embedding.precision back, or run `groundwork reindex --embedding-model NAME`"
         )

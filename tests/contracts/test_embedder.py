@@ -23,13 +23,17 @@ TEXTS = [
 ]
 
 
-@pytest.fixture(scope="module", params=["hashing", pytest.param("onnx", marks=pytest.mark.model)])
+@pytest.fixture(
+    scope="module",
+    params=["hashing", pytest.param("int8", marks=pytest.mark.model), pytest.param("fp32", marks=pytest.mark.model)],
+)
 def embedder(request: pytest.FixtureRequest) -> Embedder:
     if request.param == "hashing":
         return HashingEmbedder()
     home: Path = request.getfixturevalue("model_home")
     # Few tokens a batch: texts of one call fall into several batches.
-    return load_onnx_embedder(home / "models" / MODEL.replace("/", "--"), name=MODEL, batch_tokens=600)
+    folder = home / "models" / MODEL.replace("/", "--")
+    return load_onnx_embedder(folder, name=MODEL, batch_tokens=600, precision=request.param)
 
 
 def test_vectors_are_normalised_rows_of_float32(embedder: Embedder) -> None:
