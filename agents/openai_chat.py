@@ -17,9 +17,11 @@ from openai.types.chat import (
     ChatCompletionFunctionToolParam,
     ChatCompletionMessageParam,
 )
+from openai.types.shared_params import ResponseFormatJSONSchema
 
 from agents.answer import Usage
 from agents.chat_model import ChatDelta, ChatMessage, Sampling, ToolDefinition, ToolOffer, ToolRequestDelta
+from agents.constrained import choice_schema, parse_choice, with_tools
 from agents.errors import ModelTimeout, ModelUnavailable
 from agents.openai_errors import explain
 from agents.token_count import TokenCounter
@@ -83,6 +85,9 @@ class OpenAIChatModel:
     ) -> AsyncGenerator[ChatDelta]:
         """Reply piece by piece; the last piece carries usage and finish reason. Closing it ends the HTTP stream.
 
+        An offer of which one tool is required goes out as structured output (``agents.constrained``), so that the
+        server holds the model to it; the call then comes in one piece.
+
         Raises:
             ModelUnavailable: The server cannot be reached, is loading or overloaded, or broke off.
             ModelTimeout: No piece came within the time limit.
@@ -92,6 +97,7 @@ class OpenAIChatModel:
         deadline = loop.time() + self._limits.first_token
         started = False
         ending = _Ending()
+        chosen = "" if tools and tools.choice == "required" else None
         try:
             async with asyncio.timeout_at(deadline):
                 response = await self._open(messages, sampling, tools)
@@ -104,7 +110,10 @@ class OpenAIChatModel:
                     delta = ending.take(chunk)
                     if delta.text or delta.tool_requests:
                         started = True
-                        yield delta
+                        if chosen is None:
+                            yield delta
+                        else:
+                            chosen += delta.text
                     if started:
                         deadline = loop.time() + self._limits.between_tokens
         except TimeoutError as error:
@@ -113,6 +122,9 @@ class OpenAIChatModel:
             raise explain(error, model=self._name, connect_seconds=self._limits.connect) from error
         if ending.finish_reason is None:
             raise ModelUnavailable("The model server broke off in the middle of its reply; ask again.")
+        if chosen is not None:
+            call = parse_choice(chosen)
+            yield ChatDelta(tool_requests=(call,)) if call else ChatDelta(text=chosen)
         yield ChatDelta(usage=ending.usage, finish_reason=ending.finish_reason)
 
     async def count_tokens(self, texts: Sequence[str]) -> list[int]:
@@ -151,9 +163,11 @@ class OpenAIChatModel:
     ) -> AsyncStream[ChatCompletionChunk]:
         client = await self._connected()
         offered = tools.tools if tools else ()
+        required = tools is not None and tools.choice == "required"
+        told = with_tools(messages, offered) if required else messages
         return await client.chat.completions.create(
             model=self._name,
-            messages=[_wire_message(message) for message in messages],
+            messages=[_wire_message(message) for message in told],
             stream=True,
             stream_options={"include_usage": True},
             max_tokens=sampling.max_tokens,
@@ -161,8 +175,9 @@ class OpenAIChatModel:
             top_p=openai.omit if sampling.top_p is None else sampling.top_p,
             seed=openai.omit if sampling.seed is None else sampling.seed,
             stop=list(sampling.stop) or openai.omit,
-            tools=[_wire_tool(tool) for tool in offered] or openai.omit,
-            tool_choice=tools.choice if tools and offered else openai.omit,
+            tools=openai.omit if required else [_wire_tool(tool) for tool in offered] or openai.omit,
+            tool_choice=tools.choice if tools and offered and not required else openai.omit,
+            response_format=_wire_choice(offered) if required else openai.omit,
         )
 
     def _too_slow(self, *, started: bool) -> ModelTimeout:
@@ -231,6 +246,13 @@ def _wire_assistant(message: ChatMessage) -> ChatCompletionAssistantMessageParam
             {"id": asked.id, "type": "function", "function": {"name": asked.name, "arguments": asked.arguments}}
             for asked in message.tool_requests
         ],
+    }
+
+
+def _wire_choice(tools: Sequence[ToolDefinition]) -> ResponseFormatJSONSchema:
+    return {
+        "type": "json_schema",
+        "json_schema": {"name": "tool_call", "schema": dict(choice_schema(tools)), "strict": True},
     }
 
 
