@@ -29,7 +29,7 @@ import httpx
 
 IN_FLIGHT = 4
 """Runs at work at a time, so that one kill meets several phases."""
-LONGEST_LIFE_SECONDS = 3.0
+LONGEST_LIFE_SECONDS = 5.0
 """Longest time that an API lives once it answers."""
 REJECT_SHARE = 0.2
 START_SECONDS = 60.0
