@@ -1,7 +1,7 @@
 """Child process that parses files: one task at a time, under a memory limit, until its parent ends.
 
-Started by ``ingestion/workers.py``, which gives it a connection, its process id and a limit in bytes. Loads the loaders and no
-model. What a parsing library does to this process, it does to this process alone.
+Started by ``ingestion/workers.py``, which gives it a connection, its process id and a limit in bytes. Loads the loaders
+and no model. What a parsing library does to this process, it does to this process alone.
 """
 
 from __future__ import annotations

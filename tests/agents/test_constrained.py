@@ -4,6 +4,7 @@ import json
 
 import pytest
 from jsonschema import Draft202012Validator
+from pydantic import JsonValue
 
 from agents.chat_model import ChatMessage, ToolDefinition, ToolRequest
 from agents.constrained import choice_schema, parse_choice, with_tools
@@ -33,7 +34,7 @@ ANSWER = ToolDefinition("answer", "Answer now.", {"type": "object", "properties"
         ({"tool": "answer"}, False),
     ],
 )
-def test_the_schema_lets_one_call_of_one_tool_through(reply: dict[str, object], fits: bool) -> None:
+def test_the_schema_lets_one_call_of_one_tool_through(reply: dict[str, JsonValue], fits: bool) -> None:
     assert Draft202012Validator(choice_schema([LIMIT, ANSWER])).is_valid(reply) is fits
 
 

@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from pydantic import JsonValue
 
 from tests.tools.mcp.servers import CONTEXT
 from tests.tools.mcp.test_questions import Person
@@ -117,7 +118,7 @@ async def test_filesystem_reads_and_writes_inside_its_folder_alone(home: Home, t
 async def test_memory_keeps_a_graph_in_its_file(home: Home, tmp_path: Path) -> None:
     _, tools = await home.use("memory", npm("memory", MEMORY_FILE_PATH=str(tmp_path / "memory.jsonl")))
     assert tools["delete_entities"].spec.risk == "destructive"
-    entity = {"name": "orders-api", "entityType": "service", "observations": ["restarts at night"]}
+    entity: JsonValue = {"name": "orders-api", "entityType": "service", "observations": ["restarts at night"]}
     await tools["create_entities"].function({"entities": [entity]}, CONTEXT)
     assert "restarts at night" in (await tools["read_graph"].function({}, CONTEXT)).text
 
