@@ -19,6 +19,12 @@ from agents.chat_model import ChatMessage, ToolDefinition, ToolRequestDelta
 TOOL, ARGUMENTS = "tool", "arguments"
 _HEADING = 'Tools. Reply with one JSON object {"tool": NAME, "arguments": {...}} that names one of them:'
 
+_NUDGE = (
+    'If this is what was asked for, reply {"tool": "answer", "arguments": {}}. Otherwise make the call that is still '
+    "missing."
+)
+"""Behind the latest result: without it a 1.5B model went on calling tools for ever."""
+
 
 def choice_schema(tools: Sequence[ToolDefinition]) -> dict[str, JsonValue]:
     """JSON Schema of one call of one of the tools."""
@@ -29,6 +35,8 @@ def with_tools(messages: Sequence[ChatMessage], tools: Sequence[ToolDefinition])
     """The prompt with the tools in its system message, and calls and results as plain turns."""
     names = {asked.id: asked.name for message in messages for asked in message.tool_requests}
     plain = [_plain(message, names) for message in messages]
+    if messages and messages[-1].role == "tool":
+        plain[-1] = replace(plain[-1], content=f"{plain[-1].content}\n\n{_NUDGE}")
     listing = "\n".join([_HEADING, *(_line(tool) for tool in tools)])
     if plain and plain[0].role == "system":
         return [replace(plain[0], content=f"{plain[0].content}\n\n{listing}"), *plain[1:]]

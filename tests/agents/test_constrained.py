@@ -53,7 +53,7 @@ def test_tools_stand_in_the_system_message_and_calls_as_they_are_to_be_written()
     line = "- set_limit(name: string, Which deployment; unit?: Mi|Gi): Set a limit. Waits for approval."
     assert line in messages[0].content.splitlines()
     assert json.loads(messages[2].content) == {"tool": "set_limit", "arguments": {"name": "web"}}
-    assert messages[3].content == "Result of set_limit:\nDone."
+    assert messages[3].content.startswith("Result of set_limit:\nDone.\n\nIf this is what was asked for")
 
 
 @pytest.mark.parametrize("text", ["", "Hello.", '{"tool": "answer"', "[1]", '{"tool": 3, "arguments": {}}', "null"])

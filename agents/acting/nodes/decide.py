@@ -22,6 +22,7 @@ from agents.drafts import StepDraft, TokenDraft
 from agents.sampling import sampling_of
 from tools.arguments import parse_arguments
 from tools.errors import ToolError
+from tools.fingerprint import canonical_json
 
 LEAKED = (
     "What you wrote looks like a tool call, but it was text and nothing ran. Call the tool itself, or answer in plain "
@@ -58,6 +59,9 @@ def _next(state: ActingState, reply: Reply, step: int, spec: AgentSpec, context:
         if not others:
             return _ended(state, _argument(reply.requests[0], "findings"))
         return {"turn": _turn(state, step, reply.draught.text, others)}
+    if context.mode(spec) == "constrained" and all(_repeats(frame, request) for request in reply.requests):
+        # A model that must choose and has nothing new to ask for is done, though it does not say so.
+        return _ended(state, _digest(frame))
     handed = [request for request in reply.requests if request.name.startswith(HAND_TO)]
     if not handed or not spec.members:
         return {"turn": _turn(state, step, reply.draught.text, reply.requests)}
@@ -171,6 +175,16 @@ def _cut(frame: Frame, result_tokens: int) -> bool:
     """Whether a result so far is longer than what the prompt shows of it."""
     longest = max((len(result) for turn in frame["turns"] for result in turn["results"]), default=0)
     return longest > result_tokens * CHARACTERS_PER_TOKEN
+
+
+def _repeats(frame: Frame, request: ToolRequest) -> bool:
+    """Whether a call was made before with the same arguments."""
+    earlier = [call for turn in frame["turns"] for call in turn["calls"] if call["name"] == request.name]
+    try:
+        wanted = canonical_json(parse_arguments(request.arguments))
+        return any(canonical_json(parse_arguments(call["arguments"])) == wanted for call in earlier)
+    except ToolError:
+        return False
 
 
 def _digest(frame: Frame) -> str:

@@ -199,6 +199,17 @@ async def test_constrained_mode_offers_an_answer_and_proves_what_is_written(engi
     assert any(citation.call_id for citation in answer_of(events).citations)
 
 
+async def test_a_model_that_must_choose_and_repeats_itself_is_done(engine: AsyncEngine) -> None:
+    bench = Bench(
+        engine,
+        ScriptedChatModel([calls(GET), calls(GET), "The last termination reason is OOMKilled."]),
+        mode="constrained",
+    )
+    events = await bench.attempt()
+    assert bench.cluster.reads == 1
+    assert answer_of(events).status == "answered"
+
+
 async def test_resumes_at_once_run_a_call_once(engine: AsyncEngine) -> None:
     bench = Bench(engine, ScriptedChatModel([calls(SET), CLOSING]))
     await bench.attempt()
