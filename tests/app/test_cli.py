@@ -18,7 +18,17 @@ from app.settings import Settings
 from tests.app.command_line import CommandLine, one_sentence
 
 ROOT = Path(__file__).parents[2]
-PRINTS_NO_RESULT = {"up", "serve", "ui", "models verify"}
+PRINTS_NO_RESULT = {
+    "up",
+    "serve",
+    "ui",
+    "models verify",
+    "approvals audit",
+    "grants revoke",
+    "mcp remove",
+    "mcp login",
+    "mcp serve",
+}
 
 
 @asynccontextmanager
