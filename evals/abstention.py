@@ -100,17 +100,14 @@ def _point(threshold: float, decided: Sequence[tuple[bool, bool]]) -> Point:
 
 def main(questions: Annotated[Path, typer.Argument(help="JSON lines with question, answerable and history.")]) -> None:
     """Print the decision of the graph and the curve of the cosine as JSON."""
+    from app.index_opening import open_index
     from app.models.store import ModelStore
     from app.settings import load_settings
-    from retrieval.embedders.onnx import load_onnx_embedder
     from retrieval.lexical import LexicalEncoder
     from retrieval.search import Retriever
-    from retrieval.store.edge import open_edge_store
 
     settings = load_settings(os.environ)
-    folder = ModelStore(settings.home, settings.models).embedding_folder(settings.embedding.model)
-    embedder = load_onnx_embedder(folder, name=settings.embedding.model)
-    store = open_edge_store(settings.home.store, dim=embedder.dim, fingerprint=embedder.fingerprint)
+    embedder, store = open_index(settings, ModelStore(settings.home, settings.models), None, embedder=None)
     search = Retriever(embedder=embedder, store=store, lexical=LexicalEncoder(), settings=settings.search)
     rows = [
         Row.model_validate_json(line) for line in questions.read_text(encoding="utf-8").splitlines() if line.strip()
