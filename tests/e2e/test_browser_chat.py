@@ -201,6 +201,8 @@ def test_document_is_uploaded_read_and_deleted(page: Page, stage: Stage, tmp_pat
 
     chooser = page.get_by_role("combobox", name="Open a document")
     expect(chooser).to_have_attribute("placeholder", "Choose one of 2 documents, or a row of the table")
+    # At the edge of the window the list would open and close again with the scrolling of the click.
+    chooser.evaluate("chooser => chooser.scrollIntoView({block: 'center'})")
     chooser.click()
     page.get_by_role("option", name="Probes").click()
     expect(page.get_by_text("A liveness probe that fails restarts the container.").first).to_be_visible()

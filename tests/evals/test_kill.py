@@ -20,7 +20,7 @@ WAIT_SECONDS = 120
 @pytest.mark.timeout(900)
 async def test_no_kill_doubles_an_effect_or_loses_a_decision(tmp_path: Path, database_settings: Settings) -> None:
     url = database_settings.database.url
-    findings = await Trial(tmp_path, database=url.get_secret_value() if url else "").run(KILLS)
+    findings = await Trial(tmp_path / "trial", database=url.get_secret_value() if url else "").run(KILLS)
     assert findings.faults == []
     assert findings.kills == KILLS
     assert findings.runs > 0
