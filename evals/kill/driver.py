@@ -32,7 +32,7 @@ IN_FLIGHT = 4
 LONGEST_LIFE_SECONDS = 5.0
 """Longest time that an API lives once it answers."""
 REJECT_SHARE = 0.2
-START_SECONDS = 60.0
+START_SECONDS = 180.0
 POLL_SECONDS = 0.05
 FINAL_STATES = ("done", "failed", "rejected", "expired")
 ENDED = ("answered", "abstained", "failed", "cancelled")
@@ -142,7 +142,7 @@ class Trial:
         port = _free_port()
         process = await self._spawn("evals.kill.api", port, home)
         try:
-            async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=20) as http:
+            async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=60) as http:
                 await self._answers(http, process)
                 await self._review(http)
                 yield http
