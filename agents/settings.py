@@ -63,7 +63,7 @@ class AgentSettings(BaseModel):
     """``constrained`` makes the model choose a tool each time, ``answer`` among them, as small models need; ``native``
     leaves the choice to a model that is trained for it."""
     max_seconds: float = Field(default=900.0, gt=0)
-    """Longest time one run may work; waiting for a person does not count."""
+    """Longest stretch of work; each wait for a person begins a new one."""
     max_calls_per_turn: int = Field(default=8, ge=1, le=50)
     """Calls taken from one turn of the model; those beyond are refused with a sentence it can read."""
     max_tokens_per_turn: int = Field(default=512, ge=64)

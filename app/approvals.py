@@ -12,8 +12,6 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from typing import TypeAlias
 
-from sqlalchemy.exc import SQLAlchemyError
-
 from app.approval_schema import (
     Approval,
     ApprovalCard,
@@ -173,11 +171,12 @@ class ApprovalService:
             await self._wake(run_id)
 
     async def sweep(self, *, every_seconds: float = SWEEP_SECONDS) -> None:
-        """Expire for ever; a database that fails is asked again at the next turn."""
+        """Expire for ever."""
         while True:
             try:
                 await self.expire()
-            except SQLAlchemyError:
+            except Exception:
+                # A background worker: whatever fails now, the database away for example, is tried again.
                 logger.exception("Expired calls not ended yet")
             await asyncio.sleep(every_seconds)
 

@@ -37,6 +37,8 @@ class Recovery:
     async def left_behind(self, *, busy: Collection[str]) -> list[str]:
         """Runs of any process whose lease ran out; their calls are settled as far as code may.
 
+        Calls that are started though their run is not running are settled as well: their result could not be written.
+
         Args:
             busy: Threads that this process works on, however late it is with their leases.
         """
@@ -48,14 +50,14 @@ class Recovery:
                 await self.settle_calls(run.run_id)
                 runs.append(run.run_id)
             await self.leases.release(thread_id, runner)
+        for call in await self.ledger.find(states=("started",)):
+            if call.thread_id not in busy and not await self.log.is_running(call.run_id):
+                await self.ledger.give_up(call, why=LEFT_BEHIND)
         return runs
 
     async def can_go_on(self, run_id: str) -> bool:
-        """Whether an attempt would get further than the one before: a call was approved, or none waits any more."""
-        calls = await self.ledger.find(run_id=run_id)
-        approved = any(call.state == "pending" and call.decision in ("approve", "edit") for call in calls)
-        waiting = any(call.state == "unknown" or (call.state == "pending" and not call.decision) for call in calls)
-        return approved or not waiting
+        """Whether an attempt would get further than the one before."""
+        return await self.ledger.can_go_on(run_id)
 
     async def reject_calls(self, run_id: str, *, why: str) -> None:
         """Reject every call of a run that has not started."""
@@ -70,7 +72,4 @@ class Recovery:
     async def settle_calls(self, run_id: str) -> None:
         """Say of every call that a dead process had started what may be said: it may start again, or is unknown."""
         for call in await self.ledger.find(states=("started",), run_id=run_id):
-            runner = call.runner or ""
-            if call.retryable and await self.ledger.release_retryable(call.call_id, runner=runner):
-                continue
-            await self.ledger.mark_unknown(call.call_id, runner=runner, why=LEFT_BEHIND)
+            await self.ledger.give_up(call, why=LEFT_BEHIND)

@@ -115,6 +115,12 @@ class RunLog:
         async with self.engine.connect() as connection:
             return [_run(row) for row in (await connection.execute(query)).mappings()]
 
+    async def is_running(self, run_id: str) -> bool:
+        """Whether a run is being worked on, or was when its process died."""
+        query = sa.select(runs.c.run_id).where(runs.c.run_id == run_id, runs.c.state == "running")
+        async with self.engine.connect() as connection:
+            return await connection.scalar(query) is not None
+
     async def request(self, run_id: str) -> AnswerRequest:
         """What a run of an agent was asked; raises ``RunUnknown`` for other runs."""
         query = sa.select(runs.c.request).where(runs.c.run_id == run_id)

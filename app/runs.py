@@ -9,27 +9,25 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
-from dataclasses import dataclass
+from contextlib import aclosing, suppress
 from time import perf_counter
-from typing import Literal, Protocol, TypeAlias, assert_never
+from typing import Protocol
 
 from sqlalchemy.exc import SQLAlchemyError
 
 from agents.chat_model import ChatMessage
-from agents.events import RunCancelled, RunEvent, RunFailed, RunFinished, RunWaiting, Token, is_terminal
+from agents.events import RunCancelled, RunEvent, RunFailed, RunFinished, Token, is_terminal
 from agents.request import AnswerRequest
+from app.errors import RunUnknown
 from app.live_run import LiveRun
 from app.metrics import Metrics
 from app.recovery import Recovery
-from app.run_log import RunLog, interrupted
+from app.run_log import RunLog
+from app.run_work import StopReason, Terminal, Work, ended_run
 from app.schema import RunInfo
 from app.threads import utc_now
 
 logger = logging.getLogger(__name__)
-
-Terminal: TypeAlias = RunFailed | RunCancelled | RunFinished
-StopReason: TypeAlias = Literal["cancelled", "interrupted"]
 
 FLUSH_SECONDS = 0.25
 """Longest time that a shown token is not in the log yet; a lost one is lost with its run, which ends interrupted."""
@@ -41,6 +39,7 @@ SEQ_GAP = 1000
 """Left out between the attempts of a run whose process died: followers may have seen numbers that were never stored."""
 NEW_MESSAGE = "A new message came instead of a decision."
 STOPPED = "The run was stopped."
+UNREADABLE = "What this run was asked cannot be read any more, of another version perhaps; ask again."
 UNFINISHED = "This request was not finished; nothing that was proposed and not yet run has been run."
 """Stands in a thread's history for a run that was stopped."""
 
@@ -80,7 +79,7 @@ class RunService:
         self._acting = acting
         self._recovery = recovery
         self._metrics = metrics
-        self._working: dict[str, _Work] = {}
+        self._working: dict[str, Work] = {}
         self._closing = False
 
     async def start(self, request: AnswerRequest) -> RunInfo:
@@ -139,11 +138,20 @@ class RunService:
         return self._follow(run_id, after)
 
     async def wake(self, run_id: str) -> None:
-        """Take up a run whose calls were decided or settled; nothing happens to one that is being worked on."""
+        """Take up a run whose calls were decided or settled; nothing happens to one that is being worked on.
+
+        Never raises: the decision is stored, and the sweep tries again.
+        """
         if work := self._working.get(run_id):
             work.again = True
-        elif not self._closing and await self._log.claim(run_id):
-            await self._take_up(run_id)
+            return
+        try:
+            if not self._closing and await self._log.claim(run_id):
+                await self._take_up(run_id)
+        except Exception:
+            logger.exception("Run not taken up; tried again soon", extra={"run_id": run_id})
+            with suppress(SQLAlchemyError):
+                await self._log.release(run_id)
 
     async def sweep(self) -> None:
         """Take up every run that can go on and that nobody works on: left behind by a process, or decided elsewhere."""
@@ -155,11 +163,12 @@ class RunService:
                 await self.wake(run_id)
 
     async def keep_going(self) -> None:
-        """Sweep for ever; a failing database is tried again."""
+        """Sweep for ever."""
         while True:
             try:
                 await self.sweep()
-            except SQLAlchemyError:
+            except Exception:
+                # A background worker: whatever fails now, the database away for example, is tried again.
                 logger.exception("Runs not looked after; tried again soon")
             await asyncio.sleep(SWEEP_SECONDS)
 
@@ -198,25 +207,32 @@ class RunService:
     def _begin(self, run: RunInfo, request: AnswerRequest, live: LiveRun) -> None:
         # A task of its own, so that a cancellation ends the model's work and nothing of what follows it.
         consumer = asyncio.create_task(self._consume(live, request), name=f"answer-{run.run_id}")
-        work = self._working[run.run_id] = _Work(run, live, consumer)
+        work = self._working[run.run_id] = Work(run, live, consumer)
         work.task = asyncio.create_task(self._carry_out(work), name=f"run-{run.run_id}")
 
     async def _take_up(self, run_id: str) -> None:
-        run, request = await self._log.get(run_id), await self._log.request(run_id)
-        stored = await self._log.last_seq(run_id)
+        run, stored = await self._log.get(run_id), await self._log.last_seq(run_id)
+        try:
+            request = await self._log.request(run_id)
+        except (ValueError, RunUnknown):
+            logger.exception("Run cannot be taken up", extra={"run_id": run_id})
+            await self._end(run, LiveRun(run_id, run.thread_id, after=stored).failed("internal_error", UNREADABLE))
+            return
         # A parked run has stored all it showed; one that was left behind may have shown more.
         known = stored if stored == run.last_seq else stored + SEQ_GAP
         self._begin(run, request, LiveRun(run_id, run.thread_id, after=known))
 
     async def _end_waiting(self, run_id: str, *, why: str) -> None:
         """End a run that waits, if it does: its calls that have not started are rejected."""
-        if not await self._log.claim(run_id):
-            return
-        await self._recovery.reject_calls(run_id, why=why)
-        run = await self._log.get(run_id)
-        live = LiveRun(run_id, run.thread_id, after=await self._log.last_seq(run_id))
-        terminal = live.cancelled()
-        ended = run.model_copy(update={"state": "cancelled", "last_seq": terminal.seq})
+        if await self._log.claim(run_id):
+            run = await self._log.get(run_id)
+            live = LiveRun(run_id, run.thread_id, after=await self._log.last_seq(run_id))
+            await self._end(run, live.cancelled(), why=why)
+
+    async def _end(self, run: RunInfo, terminal: Terminal, *, why: str = STOPPED) -> None:
+        """End a run that is ours and that nobody works on."""
+        await self._recovery.reject_calls(run.run_id, why=why)
+        ended = ended_run(run, terminal, None)
         await self._log.finish(ended, [terminal])
         await self._forget(ended)
         self._metrics.run_ended(ended)
@@ -258,7 +274,7 @@ class RunService:
         async for event in live.follow(after):
             yield event
 
-    async def _carry_out(self, work: _Work) -> None:
+    async def _carry_out(self, work: Work) -> None:
         fields = {"run_id": work.run.run_id, "thread_id": work.run.thread_id}
         logger.info("Run started", extra=fields)
         while not (await asyncio.wait([work.consumer], timeout=FLUSH_SECONDS))[0]:
@@ -267,10 +283,10 @@ class RunService:
             await self._park(work)
             return
         terminal = work.terminal()
-        ended = _ended(work, terminal)
-        if work.run.agent and not isinstance(terminal, RunFinished):
-            await self._recovery.reject_calls(work.run.run_id, why=STOPPED)
+        ended = ended_run(work.run, terminal, work.live.answer)
         try:
+            if work.run.agent and not isinstance(terminal, RunFinished):
+                await self._recovery.reject_calls(work.run.run_id, why=STOPPED)
             await self._log.finish(ended, [*work.unwritten(), terminal])
         except SQLAlchemyError:
             # The run stays in memory, so that its followers see its end; the next start calls it interrupted.
@@ -284,7 +300,7 @@ class RunService:
         self._metrics.run_ended(ended)
         logger.info("Run ended", extra=fields | {"state": ended.state})
 
-    async def _park(self, work: _Work) -> None:
+    async def _park(self, work: Work) -> None:
         """Leave a run of an agent to whoever can take it up; at once to ourselves when a decision came meanwhile."""
         run_id = work.run.run_id
         parked = work.run.model_copy(update={"last_seq": work.live.last_seq})
@@ -322,7 +338,7 @@ class RunService:
                 live.publish(event)
         return None
 
-    async def _flush(self, work: _Work) -> None:
+    async def _flush(self, work: Work) -> None:
         events = work.unwritten()
         if not events:
             return
@@ -332,56 +348,3 @@ class RunService:
             logger.exception("Events not written yet", extra={"run_id": work.run.run_id})
         else:
             work.written += len(events)
-
-
-@dataclass(slots=True)
-class _Work:
-    """A run that is going on, with its tasks and how much of it is in the log."""
-
-    run: RunInfo
-    live: LiveRun
-    consumer: asyncio.Task[Terminal | None]
-    task: asyncio.Task[None] | None = None
-    written: int = 0
-    stop_reason: StopReason = "cancelled"
-    again: bool = False
-    """A call of the run was decided while it was worked on."""
-
-    @property
-    def parks(self) -> bool:
-        """Whether the run of an agent stops here and goes on later; the consumer is done."""
-        if not self.run.agent:
-            return False
-        if self.consumer.cancelled():
-            return self.stop_reason == "interrupted"
-        if self.consumer.exception() or self.consumer.result():
-            return False
-        return not self.live.events or isinstance(self.live.events[-1], RunWaiting)
-
-    def unwritten(self) -> list[RunEvent]:
-        return self.live.events[self.written :]
-
-    def terminal(self) -> Terminal:
-        """How it ended; the consumer is done."""
-        if self.consumer.cancelled():
-            if self.stop_reason == "interrupted":
-                return interrupted(self.run.run_id, self.run.thread_id, seq=self.live.last_seq + 1)
-            return self.live.cancelled()
-        if error := self.consumer.exception():
-            logger.error("Run broke off", extra={"run_id": self.run.run_id}, exc_info=error)
-            return self.live.failed("internal_error", "The answer broke off by a fault of Groundwork; see its log.")
-        return self.consumer.result() or self.live.failed("internal_error", "The answer has no end; ask again.")
-
-
-def _ended(work: _Work, terminal: Terminal) -> RunInfo:
-    match terminal:
-        case RunFinished():
-            state, error = terminal.status, None
-        case RunCancelled():
-            state, error = "cancelled", None
-        case RunFailed():
-            state, error = "failed", terminal.message
-        case _:
-            assert_never(terminal)
-    changes = {"state": state, "error": error, "answer": work.live.answer, "last_seq": terminal.seq}
-    return work.run.model_copy(update=changes)

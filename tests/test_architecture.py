@@ -78,7 +78,7 @@ def test_no_module_of_the_ui_hides_another_one() -> None:
 
 @pytest.mark.parametrize("needle", [*FOREIGN_HOSTS, *MACHINE_PATHS])
 def test_tracked_files_name_no_registry_no_hub_and_no_path_of_one_machine(needle: str) -> None:
-    # "files.HOST" is that host, "not-HOST" is not; "data/work/" is a path inside the repository.
+    # "files.HOST" is that host, "not-HOST" is not; a slash before it makes it a path inside the repository.
     before = rb"(?<![\w.-])" if needle.startswith("/") else rb"(?<![\w-])"
     pattern = re.compile(before + re.escape(needle).encode())
     found = [str(path.relative_to(ROOT)) for path in tracked() if pattern.search(path.read_bytes())]

@@ -207,6 +207,20 @@ class ExecutionLedger:
             call_id, held, values, actor=actor, event="released", detail={"runner": runner, "why": "retryable"}
         )
 
+    async def give_up(self, call: ToolCall, *, why: str) -> None:
+        """Say of a started call whose runner is gone what may be said: it may start again unasked, or is unknown."""
+        runner = call.runner or ""
+        if not await self.release_retryable(call.call_id, runner=runner):
+            await self.mark_unknown(call.call_id, runner=runner, why=why, actor=GROUNDWORK_ACTOR)
+
+    async def can_go_on(self, run_id: str) -> bool:
+        """Whether a run that waits would get further: a call is approved and not started, or none waits any more."""
+        state, decision = TOOL_CALLS.c.state, TOOL_CALLS.c.decision
+        query = select(state, decision).where(TOOL_CALLS.c.run_id == run_id, state.in_(("pending", "unknown")))
+        async with self._engine.connect() as connection:
+            open_calls = [(row.state, row.decision) for row in await connection.execute(query)]
+        return not open_calls or any(found == "pending" and decided for found, decided in open_calls)
+
     async def settle(self, call_id: str, settlement: Settlement, *, actor: str, note: str = "") -> ToolCall:
         """A person says what became of an unknown call; ``try_again`` makes it wait for a fresh decision.
 

@@ -167,6 +167,29 @@ async def test_a_call_that_a_dead_process_had_started_goes_to_a_person(native: S
         assert await facts(platform) == []
 
 
+async def test_a_started_call_of_a_run_that_ended_goes_to_a_person(native: Settings) -> None:
+    async with opened(native) as platform:
+        run = await begun(platform)
+        await killed_while_calling(platform, run, retryable=False)
+        async with platform.engine.begin() as connection:
+            await connection.execute(sa.update(runs).values(state="failed"))
+        await platform.runs.sweep()
+        assert (await card(platform, run)).state == "unknown"
+
+
+async def test_a_run_whose_request_cannot_be_read_ends_in_words(native: Settings) -> None:
+    async with opened(native) as platform:
+        run = await begun(platform)
+        await reaches(platform, run, "waiting")
+        async with platform.engine.begin() as connection:
+            await connection.execute(sa.update(runs).values(request='{"of": "another version"}'))
+        await approve(platform, run)
+        ended = await reaches(platform, run, "failed")
+        assert "cannot be read any more" in (ended.error or "")
+        assert sum(is_terminal(event) for event in await events(platform, run)) == 1
+        assert await facts(platform) == []
+
+
 async def test_a_call_that_may_be_tried_again_is(native: Settings) -> None:
     async with opened(native) as platform:
         run = await begun(platform)

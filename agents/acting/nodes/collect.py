@@ -30,7 +30,8 @@ async def collect(state: ActingState, runtime: Runtime[ActingContext]) -> dict[s
         call = await ledger.get(record["call_id"])
         results.append(result_text(call))
         observed.append(call.call_id)
-        if not taint and call.state == "done" and not _is_trusted(call):
+        # What a server says of a failure is its text as well.
+        if not taint and call.state in ("done", "failed") and not _is_trusted(call):
             taint = f"result of {record['name']}"
     frames = list(state["frames"])
     frame = frames[-1]

@@ -15,6 +15,7 @@ from agents.acting.context import ActingContext
 from agents.acting.nodes.plan import plan_step
 from agents.acting.prompting import CHARACTERS_PER_TOKEN, TurnLimits, TurnParts, turn_prompt
 from agents.acting.records import ActingState, CallRecord, Frame, TurnRecord, dump_reply, load_hits, load_request
+from agents.acting.repetition import is_repetition
 from agents.acting.turn import Reply, read_reply
 from agents.chat_model import ToolOffer, ToolRequest
 from agents.context import draft
@@ -22,7 +23,6 @@ from agents.drafts import StepDraft, TokenDraft
 from agents.sampling import sampling_of
 from tools.arguments import parse_arguments
 from tools.errors import ToolError
-from tools.fingerprint import canonical_json
 
 LEAKED = (
     "What you wrote looks like a tool call, but it was text and nothing ran. Call the tool itself, or answer in plain "
@@ -53,13 +53,16 @@ def _next(state: ActingState, reply: Reply, step: int, spec: AgentSpec, context:
         return _with_remark(state, step, reply)
     names = [request.name for request in reply.requests]
     if not names:
-        return {**_ended(state, reply.draught.text), "reply": dump_reply(reply.draught)}
+        # A member's words are for its supervisor; text that looks like a call is no answer either.
+        own_answer = len(state["frames"]) == 1 and not reply.leaked
+        taken_over = {"reply": dump_reply(reply.draught)} if own_answer else {}
+        return {**_ended(state, "" if reply.leaked else reply.draught.text), **taken_over}
     if ANSWER in names or REPORT in names:
         others = [request for request in reply.requests if request.name not in (ANSWER, REPORT)]
         if not others:
             return _ended(state, _argument(reply.requests[0], "findings"))
         return {"turn": _turn(state, step, reply.draught.text, others)}
-    if context.mode(spec) == "constrained" and all(_repeats(frame, request) for request in reply.requests):
+    if context.mode(spec) == "constrained" and all(is_repetition(frame, request) for request in reply.requests):
         # A model that must choose and has nothing new to ask for is done, though it does not say so.
         return _ended(state, _digest(frame))
     handed = [request for request in reply.requests if request.name.startswith(HAND_TO)]
@@ -175,16 +178,6 @@ def _cut(frame: Frame, result_tokens: int) -> bool:
     """Whether a result so far is longer than what the prompt shows of it."""
     longest = max((len(result) for turn in frame["turns"] for result in turn["results"]), default=0)
     return longest > result_tokens * CHARACTERS_PER_TOKEN
-
-
-def _repeats(frame: Frame, request: ToolRequest) -> bool:
-    """Whether a call was made before with the same arguments."""
-    earlier = [call for turn in frame["turns"] for call in turn["calls"] if call["name"] == request.name]
-    try:
-        wanted = canonical_json(parse_arguments(request.arguments))
-        return any(canonical_json(parse_arguments(call["arguments"])) == wanted for call in earlier)
-    except ToolError:
-        return False
 
 
 def _digest(frame: Frame) -> str:

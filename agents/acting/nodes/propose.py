@@ -17,19 +17,17 @@ from pydantic import JsonValue
 
 from agents.acting.context import ActingContext
 from agents.acting.records import ActingState, CallRecord, Frame, TurnRecord, load_request
+from agents.acting.repetition import MAX_SAME_CALLS, times_called
 from agents.drafts import ApprovalDraft, CallDraft
 from agents.request import AnswerRequest
 from tools.arguments import parse_arguments, validate_arguments
 from tools.calls import ToolCall
 from tools.errors import DecisionConflict, ToolError
-from tools.fingerprint import arguments_hash, canonical_json
+from tools.fingerprint import arguments_hash
 from tools.ledger import POLICY_ACTOR
 from tools.policy import Grant, PolicyDecision, decide
 from tools.registry import ToolRegistry
 from tools.types import Tool
-
-MAX_SAME_CALLS = 2
-"""Times that one call with the same arguments is taken in a run; a model that repeats itself is told so."""
 
 
 async def propose(state: ActingState, runtime: Runtime[ActingContext]) -> dict[str, Any]:
@@ -69,7 +67,7 @@ class _Proposer:
             tool = self._tool(record["name"])
             arguments = parse_arguments(record["arguments"])
             validate_arguments(tool.spec, arguments)
-            self._not_again(turn, index, arguments)
+            self._not_again(turn, index)
         except ToolError as error:
             self._refuse(turn, record, arguments, str(error))
             return {**record, "error": str(error)}
@@ -118,14 +116,14 @@ class _Proposer:
             raise ToolError(f"The tool {name!r} is not one of yours; use those you were given.")
         return tool
 
-    def _not_again(self, turn: TurnRecord, index: int, arguments: dict[str, JsonValue]) -> None:
-        name = turn["calls"][index]["name"]
+    def _not_again(self, turn: TurnRecord, index: int) -> None:
+        record = turn["calls"][index]
         earlier = [call for past in self.frame["turns"] for call in past["calls"]] + turn["calls"][:index]
-        same = [call for call in earlier if call["name"] == name and _same(call["arguments"], arguments)]
-        if len(same) >= MAX_SAME_CALLS:
+        times = times_called(earlier, record["name"], record["arguments"])
+        if times >= MAX_SAME_CALLS:
             raise ToolError(
-                f"You called {name!r} with these arguments {len(same)} times already; use the results you have, or "
-                "answer."
+                f"You called {record['name']!r} with these arguments {times} times already; use the results you have, "
+                "or answer."
             )
 
     def _call(
@@ -161,10 +159,3 @@ class _Proposer:
         self.say(
             CallDraft(record["call_id"], turn["step"], agent, record["name"], "refused", reason, arguments=arguments)
         )
-
-
-def _same(written: str, arguments: dict[str, JsonValue]) -> bool:
-    try:
-        return canonical_json(parse_arguments(written)) == canonical_json(arguments)
-    except ToolError:
-        return False

@@ -6,7 +6,6 @@ any number of times: a final call returns what is recorded.
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any, TypedDict
 
 from langgraph.runtime import Runtime
@@ -18,7 +17,7 @@ from tools.calls import ToolCall
 from tools.execute import execute, refuse_missing
 from tools.ledger import POLICY_ACTOR
 
-_POLL_SECONDS = 0.2
+LOST = "The attempt that started this call ended without a word of it."
 
 
 class CallTask(TypedDict):
@@ -42,8 +41,8 @@ async def run_tool(state: CallTask, runtime: Runtime[ActingContext]) -> dict[str
             runtime.stream_writer(ReturnDraft(call, name))
             return {}
         if call.state == "started":
-            # Another attempt at this run has it; its end, or the sweep that finds it dead, changes the row.
-            await asyncio.sleep(_POLL_SECONDS)
+            # This attempt holds the thread and did not start it: the attempt that did is gone.
+            await ledger.give_up(call, why=LOST)
             continue
         if call.state == "unknown" or call.decision is None:
             if call.state == "unknown":

@@ -145,6 +145,24 @@ async def test_members_report_where_the_model_must_choose(engine: AsyncEngine, t
     assert any("It was OOMKilled." in message.content for message in model.prompts[3])
 
 
+async def test_words_of_a_member_are_not_the_answer_of_its_supervisor(engine: AsyncEngine, tmp_path: Path) -> None:
+    lead = 'description = "Leads."\n'
+    mixed = TEAM.replace(lead, lead + 'tool_mode = "constrained"\n')
+    model = ScriptedChatModel(
+        [
+            calls(("hand_to_researcher", '{"task": "State of orders-api?"}')),
+            calls(("get_pod", '{"name": "orders-api"}')),
+            "A note of the researcher.",
+            calls(("answer", "{}")),
+            "The last termination reason of orders-api is OOMKilled.",
+        ]
+    )
+    bench = Bench(engine, model, catalog=catalog(mixed, tmp_path))
+    events = await bench.attempt(ask(agent="lead"))
+    assert "OOMKilled" in answer_of(events).answer
+    assert "note of the researcher" not in answer_of(events).answer
+
+
 async def test_a_reviewer_sends_an_answer_back_once(engine: AsyncEngine, tmp_path: Path) -> None:
     text = """
 [agents.careful]
