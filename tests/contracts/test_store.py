@@ -2,86 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import threading
-from collections.abc import Callable, Generator
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from pathlib import Path
-from uuid import uuid4
+from dataclasses import replace
 
 import pytest
-from qdrant_client import QdrantClient
 
 from retrieval.errors import EmbeddingModelMismatch, StoreUnavailable
-from retrieval.store.edge import open_edge_store
 from retrieval.store.protocol import VectorStore
-from retrieval.store.qdrant import open_qdrant_store
-from retrieval.types import Chunk, IndexedChunk, ScoredChunk, SearchFilter
-from tests.retrieval.points import EMBEDDER, LEXICAL, make_chunk, make_point, make_points, uuid_of
-
-_ALL = SearchFilter()
-_FINGERPRINT = EMBEDDER.fingerprint
-_DIM = EMBEDDER.dim
-_VERSION_CHUNKS = 4
-# Read once, before the tests' own fixture takes the variables away.
-_URL = os.environ.get("GROUNDWORK_TEST_QDRANT_URL")
-"""Address of a Qdrant server that tests may write to; they take their collections away again."""
-
-Opener = Callable[..., VectorStore]
-"""Opens the same store again; takes ``dim`` and ``fingerprint``."""
-
-
-def _edge(path: Path) -> Opener:
-    return lambda *, dim=_DIM, fingerprint=_FINGERPRINT: open_edge_store(path, dim=dim, fingerprint=fingerprint)
-
-
-def _qdrant(client: QdrantClient, collection: str) -> Opener:
-    return lambda *, dim=_DIM, fingerprint=_FINGERPRINT: open_qdrant_store(
-        client, collection=collection, dim=dim, fingerprint=fingerprint
-    )
-
-
-@dataclass(frozen=True)
-class Home:
-    """A way to open one and the same store."""
-
-    open: Opener
-    one_owner: bool = False
-    """The store must be closed before it can be opened again."""
-
-
-@pytest.fixture(params=["edge", "memory", *([pytest.param("url", marks=pytest.mark.integration)] if _URL else [])])
-def home(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[Home]:
-    match request.param:
-        case "edge":
-            yield Home(_edge(tmp_path / "store"), one_owner=True)
-        case "memory":
-            yield Home(_qdrant(QdrantClient(":memory:"), "chunks"))
-        case _:
-            collection = f"groundwork-test-{uuid4()}"
-            yield Home(_qdrant(QdrantClient(url=_URL), collection))
-            QdrantClient(url=_URL).delete_collection(collection)
-
-
-@pytest.fixture
-def store(home: Home) -> Generator[VectorStore]:
-    store = home.open()
-    yield store
-    store.close()
-
-
-def _dense(store: VectorStore, text: str, search_filter: SearchFilter = _ALL, limit: int = 10) -> list[ScoredChunk]:
-    return store.search_dense(EMBEDDER.embed_query(text), search_filter=search_filter, limit=limit)
-
-
-def _lexical(store: VectorStore, text: str, search_filter: SearchFilter = _ALL, limit: int = 10) -> list[ScoredChunk]:
-    return store.search_lexical(LEXICAL.encode_query(text), search_filter=search_filter, limit=limit)
-
-
-def _texts(found: list[ScoredChunk]) -> list[str]:
-    return [scored.chunk.text for scored in found]
-
+from retrieval.types import Chunk, SearchFilter
+from tests.contracts.stores import ALL, Home, dense, lexical, texts_of
+from tests.retrieval.points import EMBEDDER, make_chunk, make_point, make_points, uuid_of
 
 FULL_CHUNK = Chunk(
     chunk_id=uuid_of("full"),
@@ -114,24 +43,24 @@ FULL_CHUNK = Chunk(
 
 def test_a_chunk_comes_back_as_it_was_written(store: VectorStore) -> None:
     store.upsert([make_point(FULL_CHUNK)])
-    (chunk,) = store.chunks(_ALL)
+    (chunk,) = store.chunks(ALL)
     assert chunk == FULL_CHUNK
     assert {key: type(value) for key, value in chunk.metadata.items()} == {
         key: type(value) for key, value in FULL_CHUNK.metadata.items()
     }
-    assert [scored.chunk for scored in _dense(store, FULL_CHUNK.text)] == [FULL_CHUNK]
+    assert [scored.chunk for scored in dense(store, FULL_CHUNK.text)] == [FULL_CHUNK]
 
 
 def test_a_chunk_without_page_headings_and_metadata_comes_back_as_it_was_written(store: VectorStore) -> None:
     chunk = replace(FULL_CHUNK, page=None, heading_path=(), metadata={}, title="")
     store.upsert([make_point(chunk)])
-    assert store.chunks(_ALL) == [chunk]
+    assert store.chunks(ALL) == [chunk]
 
 
 def test_a_chunk_without_index_terms_is_stored_and_found_by_the_dense_leg(store: VectorStore) -> None:
     chunk = replace(make_chunk("... !"), title="")
     store.upsert([make_point(chunk)])
-    assert [scored.chunk for scored in _dense(store, "anything")] == [chunk]
+    assert [scored.chunk for scored in dense(store, "anything")] == [chunk]
 
 
 def test_writing_a_known_id_replaces_the_chunk_in_both_legs(store: VectorStore) -> None:
@@ -139,51 +68,51 @@ def test_writing_a_known_id_replaces_the_chunk_in_both_legs(store: VectorStore) 
     new = replace(old, text="rotate the certificate")
     store.upsert([make_point(old)])
     store.upsert([make_point(new)])
-    assert store.chunks(_ALL) == [new]
-    assert _lexical(store, "restart") == []
-    assert _texts(_lexical(store, "certificate")) == [new.text]
+    assert store.chunks(ALL) == [new]
+    assert lexical(store, "restart") == []
+    assert texts_of(lexical(store, "certificate")) == [new.text]
 
 
 def test_writing_nothing_changes_nothing(store: VectorStore) -> None:
     store.upsert([])
     store.delete_chunks([])
-    assert store.count(_ALL) == 0
+    assert store.count(ALL) == 0
 
 
 def test_an_empty_store_answers_with_nothing(store: VectorStore) -> None:
-    assert _dense(store, "pod") == []
-    assert _lexical(store, "pod") == []
-    assert store.chunk_ids(_ALL) == set()
-    assert store.chunks(_ALL) == []
+    assert dense(store, "pod") == []
+    assert lexical(store, "pod") == []
+    assert store.chunk_ids(ALL) == set()
+    assert store.chunks(ALL) == []
 
 
 def test_deleting_chunks_takes_these_alone_and_ignores_unknown_ids(store: VectorStore) -> None:
     first, second = make_points("one", "two")
     store.upsert([first, second])
     store.delete_chunks([first.chunk.chunk_id, uuid_of("unknown")])
-    assert store.chunk_ids(_ALL) == {second.chunk.chunk_id}
+    assert store.chunk_ids(ALL) == {second.chunk.chunk_id}
 
 
 def test_deleting_a_document_takes_all_its_chunks_and_counts_none_left(store: VectorStore) -> None:
     kept = make_points("kept", document="kept")
     store.upsert([*make_points("one", "two", "three", document="gone"), *kept])
     assert store.delete_document(uuid_of("gone")) == 0
-    assert store.chunks(_ALL) == [point.chunk for point in kept]
-    assert _lexical(store, "three") == []
+    assert store.chunks(ALL) == [point.chunk for point in kept]
+    assert lexical(store, "three") == []
 
 
 def test_deleting_an_unknown_document_counts_none_left(store: VectorStore) -> None:
     store.upsert(make_points("one"))
     assert store.delete_document(uuid_of("unknown")) == 0
-    assert store.count(_ALL) == 1
+    assert store.count(ALL) == 1
 
 
 def test_the_dense_leg_orders_by_cosine(store: VectorStore) -> None:
     texts = ["memory limit of a container", "memory limit", "certificate rotation"]
     points = make_points(*texts)
     store.upsert(points)
-    found = _dense(store, "Handbook memory limit")
-    assert _texts(found)[:2] == ["memory limit", "memory limit of a container"]
+    found = dense(store, "Handbook memory limit")
+    assert texts_of(found)[:2] == ["memory limit", "memory limit of a container"]
     query = EMBEDDER.embed_query("Handbook memory limit")
     cosines = {point.chunk.chunk_id: float(point.dense @ query) for point in points}
     assert {scored.chunk.chunk_id: scored.score for scored in found} == pytest.approx(cosines, abs=1e-5)
@@ -191,24 +120,24 @@ def test_the_dense_leg_orders_by_cosine(store: VectorStore) -> None:
 
 def test_the_lexical_leg_returns_only_chunks_that_share_a_term(store: VectorStore) -> None:
     store.upsert(make_points("OOMKilled container", "CrashLoopBackOff container", "certificate"))
-    found = _lexical(store, "oom")
-    assert _texts(found) == ["OOMKilled container"]
+    found = lexical(store, "oom")
+    assert texts_of(found) == ["OOMKilled container"]
     assert found[0].score > 0
 
 
 def test_the_lexical_leg_counts_a_rare_term_for_more_than_a_common_one(store: VectorStore) -> None:
     store.upsert(make_points("pod restarts", "pod evicted", "pod pending", "pod kubelet", "node kubelet drained"))
-    assert _texts(_lexical(store, "pod drained"))[0] == "node kubelet drained"
+    assert texts_of(lexical(store, "pod drained"))[0] == "node kubelet drained"
 
 
 def test_a_query_without_terms_finds_nothing_in_the_lexical_leg(store: VectorStore) -> None:
     store.upsert(make_points("pod"))
-    assert _lexical(store, "what is the") == []
+    assert lexical(store, "what is the") == []
 
 
 def test_both_legs_return_at_most_the_limit_best_first(store: VectorStore) -> None:
     store.upsert(make_points(*(f"pod {'restart ' * number}" for number in range(1, 9))))
-    for found in (_dense(store, "pod restart", limit=3), _lexical(store, "pod restart", limit=3)):
+    for found in (dense(store, "pod restart", limit=3), lexical(store, "pod restart", limit=3)):
         assert len(found) == 3
         assert [scored.score for scored in found] == sorted((scored.score for scored in found), reverse=True)
 
@@ -253,8 +182,8 @@ def test_a_filter_lets_the_same_chunks_through_everywhere(
 ) -> None:
     store.upsert([make_point(chunk) for chunk in FILTERED])
     wanted = {chunk.chunk_id for chunk in FILTERED if chunk.text[-1] in expected}
-    assert {scored.chunk.chunk_id for scored in _dense(store, "pod", search_filter)} == wanted
-    assert {scored.chunk.chunk_id for scored in _lexical(store, "pod", search_filter)} == wanted
+    assert {scored.chunk.chunk_id for scored in dense(store, "pod", search_filter)} == wanted
+    assert {scored.chunk.chunk_id for scored in lexical(store, "pod", search_filter)} == wanted
     assert store.chunk_ids(search_filter) == wanted
     assert {chunk.chunk_id for chunk in store.chunks(search_filter)} == wanted
     assert store.count(search_filter) == len(wanted)
@@ -264,29 +193,29 @@ def test_a_filter_acts_inside_the_search_not_after_it(store: VectorStore) -> Non
     store.upsert(make_points(*["pod restart"] * 20, document="near", collection="other"))
     store.upsert(make_points("a pod that may restart some day", document="far", collection="wanted"))
     wanted = SearchFilter(collections=("wanted",))
-    for found in (_dense(store, "pod restart", wanted, 1), _lexical(store, "pod restart", wanted, 1)):
-        assert _texts(found) == ["a pod that may restart some day"]
+    for found in (dense(store, "pod restart", wanted, 1), lexical(store, "pod restart", wanted, 1)):
+        assert texts_of(found) == ["a pod that may restart some day"]
 
 
 def test_chunks_come_ordered_by_document_and_position(store: VectorStore) -> None:
     points = [*make_points("a", "b", "c", document="x"), *make_points("d", "e", document="y")]
     store.upsert(points[::-1])
     expected = sorted((point.chunk for point in points), key=lambda chunk: (chunk.document_id, chunk.position))
-    assert store.chunks(_ALL) == expected
+    assert store.chunks(ALL) == expected
 
 
 def test_more_chunks_than_one_page_are_all_read(store: VectorStore) -> None:
     points = make_points(*(f"chunk {number}" for number in range(1001)))
     store.upsert(points)
-    assert store.chunk_ids(_ALL) == {point.chunk.chunk_id for point in points}
-    assert [chunk.position for chunk in store.chunks(_ALL)] == list(range(1001))
-    assert store.count(_ALL) == 1001
+    assert store.chunk_ids(ALL) == {point.chunk.chunk_id for point in points}
+    assert [chunk.position for chunk in store.chunks(ALL)] == list(range(1001))
+    assert store.count(ALL) == 1001
 
 
 def test_points_come_back_with_their_vectors(store: VectorStore) -> None:
     written = make_points("OOMKilled container", "certificate rotation")
     store.upsert(written)
-    read = {point.chunk.chunk_id: point for point in store.points(_ALL)}
+    read = {point.chunk.chunk_id: point for point in store.points(ALL)}
     assert set(read) == {point.chunk.chunk_id for point in written}
     for point in written:
         found = read[point.chunk.chunk_id]
@@ -297,91 +226,11 @@ def test_points_come_back_with_their_vectors(store: VectorStore) -> None:
         )
 
 
-def _version(number: int) -> list[IndexedChunk]:
-    """Four chunks of one document in one of its versions."""
-    chunks = [
-        make_chunk(f"pod restart in version {number} part {part}", position=part) for part in range(_VERSION_CHUNKS)
-    ]
-    return [make_point(replace(chunk, version=f"version-{number}")) for chunk in chunks]
-
-
-def _replace(store: VectorStore, number: int, between: Callable[[], object] = lambda: None) -> None:
-    """The next version in the place of this one, as an ingest does it."""
-    old, new = f"version-{number}", f"version-{number + 1}"
-    store.visibility.change(hide=[new])
-    assert store.visibility.drain(timeout_seconds=30)
-    between()
-    store.upsert(_version(number + 1))
-    between()
-    store.visibility.change(hide=[old], show=[new])
-    between()
-    assert store.visibility.drain(timeout_seconds=30)
-    store.delete_chunks(sorted(store.chunk_ids(SearchFilter(versions=(old,)))))
-    between()
-    store.visibility.change(show=[old])
-    between()
-
-
-def test_a_hidden_version_is_counted_and_not_found(store: VectorStore) -> None:
-    store.upsert([*_version(1), *_version(2)])
-    store.visibility.change(hide=["version-2"])
-    seen = {point.chunk.chunk_id for point in _version(1)}
-    assert {scored.chunk.chunk_id for scored in _dense(store, "pod restart")} == seen
-    assert {scored.chunk.chunk_id for scored in _lexical(store, "pod restart")} == seen
-    assert {chunk.chunk_id for chunk in store.chunks(_ALL)} == seen
-    assert store.count(_ALL) == len(store.chunk_ids(_ALL)) == 2 * _VERSION_CHUNKS
-    assert store.count(SearchFilter(versions=("version-2",))) == _VERSION_CHUNKS
-
-
-def _seen(store: VectorStore) -> set[str]:
-    """Versions that one look at both legs and the list shows, each whole."""
-    with store.visibility.reading():
-        legs = [_dense(store, "pod restart"), _lexical(store, "pod restart")]
-        chunks = [scored.chunk for leg in legs for scored in leg] + store.chunks(_ALL)
-    assert len(chunks) == 3 * _VERSION_CHUNKS
-    return {chunk.version for chunk in chunks}
-
-
-def test_between_all_steps_of_a_replacement_one_whole_version_is_seen(store: VectorStore) -> None:
-    store.upsert(_version(0))
-    seen: list[set[str]] = []
-    _replace(store, 0, lambda: seen.append(_seen(store)))
-    assert seen == [{"version-0"}] * 2 + [{"version-1"}] * 3
-
-
-def test_readers_see_the_old_or_the_new_version_and_never_half(tmp_path: Path) -> None:
-    # The embedded store alone: the in-memory server is not made for threads.
-    store = open_edge_store(tmp_path / "store", dim=_DIM, fingerprint=_FINGERPRINT)
-    store.upsert(_version(0))
-    ended = threading.Event()
-
-    def read() -> set[str]:
-        """Search with both legs until the writer has ended; every look must show one whole version."""
-        versions: set[str] = set()
-        while not ended.is_set():
-            seen = _seen(store)
-            assert len(seen) == 1, seen
-            versions |= seen
-        return versions
-
-    with ThreadPoolExecutor(2) as readers:
-        looks = [readers.submit(read) for _ in range(2)]
-        try:
-            for number in range(12):
-                _replace(store, number)
-        finally:
-            ended.set()
-        seen = [look.result() for look in looks]
-    assert all(len(versions) > 1 for versions in seen)
-    assert store.count(_ALL) == _VERSION_CHUNKS
-    store.close()
-
-
 def test_optimizing_keeps_every_chunk_and_answer(store: VectorStore) -> None:
     store.upsert(make_points("OOMKilled", "CrashLoopBackOff", "Evicted"))
-    before = _dense(store, "crash loop"), _lexical(store, "crash loop"), store.chunks(_ALL)
+    before = dense(store, "crash loop"), lexical(store, "crash loop"), store.chunks(ALL)
     store.optimize()
-    assert (_dense(store, "crash loop"), _lexical(store, "crash loop"), store.chunks(_ALL)) == before
+    assert (dense(store, "crash loop"), lexical(store, "crash loop"), store.chunks(ALL)) == before
 
 
 def test_a_store_of_another_model_is_refused(home: Home) -> None:
@@ -394,7 +243,7 @@ def test_a_store_of_another_model_is_refused(home: Home) -> None:
     with pytest.raises(EmbeddingModelMismatch, match="32"):
         home.open(dim=32)
     reopened = home.open()
-    assert reopened.count(_ALL) == 1
+    assert reopened.count(ALL) == 1
     reopened.close()
 
 
@@ -403,8 +252,8 @@ def test_a_closed_store_says_that_it_cannot_be_used(home: Home) -> None:
     store.close()
     store.close()
     with pytest.raises(StoreUnavailable):
-        store.count(_ALL)
+        store.count(ALL)
     with pytest.raises(StoreUnavailable):
-        _dense(store, "pod")
+        dense(store, "pod")
     with pytest.raises(StoreUnavailable):
         store.upsert(make_points("pod"))

@@ -1,0 +1,57 @@
+"""The homes that a vector store may have, and searches by words, for the contract tests."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from qdrant_client import QdrantClient
+
+from retrieval.store.edge import open_edge_store
+from retrieval.store.protocol import VectorStore
+from retrieval.store.qdrant import open_qdrant_store
+from retrieval.types import ScoredChunk, SearchFilter
+from tests.retrieval.points import EMBEDDER, LEXICAL
+
+ALL = SearchFilter()
+FINGERPRINT = EMBEDDER.fingerprint
+DIM = EMBEDDER.dim
+# Read once, before the tests' own fixture takes the variables away.
+SERVER_URL = os.environ.get("GROUNDWORK_TEST_QDRANT_URL")
+"""Address of a Qdrant server that tests may write to; they take their collections away again."""
+
+Opener = Callable[..., VectorStore]
+"""Opens the same store again; takes ``dim`` and ``fingerprint``."""
+
+
+def edge_home(path: Path) -> Opener:
+    return lambda *, dim=DIM, fingerprint=FINGERPRINT: open_edge_store(path, dim=dim, fingerprint=fingerprint)
+
+
+def qdrant_home(client: QdrantClient, collection: str) -> Opener:
+    return lambda *, dim=DIM, fingerprint=FINGERPRINT: open_qdrant_store(
+        client, collection=collection, dim=dim, fingerprint=fingerprint
+    )
+
+
+@dataclass(frozen=True)
+class Home:
+    """A way to open one and the same store."""
+
+    open: Opener
+    one_owner: bool = False
+    """The store must be closed before it can be opened again."""
+
+
+def dense(store: VectorStore, text: str, search_filter: SearchFilter = ALL, limit: int = 10) -> list[ScoredChunk]:
+    return store.search_dense(EMBEDDER.embed_query(text), search_filter=search_filter, limit=limit)
+
+
+def lexical(store: VectorStore, text: str, search_filter: SearchFilter = ALL, limit: int = 10) -> list[ScoredChunk]:
+    return store.search_lexical(LEXICAL.encode_query(text), search_filter=search_filter, limit=limit)
+
+
+def texts_of(found: list[ScoredChunk]) -> list[str]:
+    return [scored.chunk.text for scored in found]
