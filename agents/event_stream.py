@@ -93,7 +93,7 @@ def event_of(draft: Draft, stamp: Stamp) -> RunEvent:
         case QueryDraft():
             return QueryRewritten(**stamp, query=draft.query)
         case HitsDraft():
-            passages = tuple(_found(hit) for hit in draft.hits)
+            passages = tuple(found_passage(hit) for hit in draft.hits)
             return HitsFound(**stamp, query=draft.query, passages=passages, context=draft.context)
         case ClaimsDraft():
             claims, citations, dropped = draft.claims, draft.citations, draft.dropped_markers
@@ -183,7 +183,8 @@ def _call_event(
             assert_never(draft)
 
 
-def _found(hit: Hit) -> FoundPassage:
+def found_passage(hit: Hit) -> FoundPassage:
+    """A hit as events carry it."""
     chunk, scores = hit.chunk, hit.scores
     return FoundPassage(
         rank=hit.rank,

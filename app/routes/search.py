@@ -6,6 +6,7 @@ import asyncio
 
 from fastapi import APIRouter
 
+from agents.event_stream import found_passage
 from app.asking import search_scope
 from app.openapi import problems
 from app.routes.platform import PlatformDep
@@ -23,7 +24,7 @@ async def search(request: SearchRequest, platform: PlatformDep) -> SearchRespons
     timings = result.timings
     return SearchResponse(
         query=result.query,
-        hits=[to_search_hit(hit) for hit in result.hits],
+        hits=[_search_hit(hit) for hit in result.hits],
         timings_ms={
             "embed": timings.embed,
             "search": timings.search,
@@ -33,27 +34,7 @@ async def search(request: SearchRequest, platform: PlatformDep) -> SearchRespons
     )
 
 
-def to_search_hit(hit: Hit) -> SearchHit:
-    """The hit as the API shows it."""
-    chunk, scores = hit.chunk, hit.scores
-    return SearchHit(
-        rank=hit.rank,
-        chunk_id=chunk.chunk_id,
-        document_id=chunk.document_id,
-        source=chunk.source,
-        title=chunk.title,
-        page=chunk.page,
-        section=chunk.section,
-        char_start=chunk.char_start,
-        char_end=chunk.char_end,
-        text=chunk.text,
-        scores=SearchScores(
-            dense=scores.dense,
-            dense_rank=scores.dense_rank,
-            bm25=scores.bm25,
-            bm25_rank=scores.bm25_rank,
-            fused=scores.fused,
-            rerank=scores.rerank,
-        ),
-        matched_terms=list(hit.matched_terms),
-    )
+def _search_hit(hit: Hit) -> SearchHit:
+    found = found_passage(hit).model_dump()
+    scores = SearchScores(**{name: found.pop(name) for name in SearchScores.model_fields})
+    return SearchHit(**found, scores=scores, matched_terms=list(hit.matched_terms))
