@@ -58,3 +58,45 @@ run_events = sa.Table(
     sa.Column("data", sa.Text, nullable=False),
 )
 """Append-only: rows are inserted, and deleted with their thread, never changed."""
+
+eval_runs = sa.Table(
+    "eval_runs",
+    METADATA,
+    sa.Column("eval_id", sa.String(32), primary_key=True),
+    sa.Column("kind", sa.String(16), nullable=False),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("state", sa.String(16), nullable=False),
+    sa.Column("fingerprint", sa.String(64), nullable=False),
+    sa.Column("created_at", sa.String(32), nullable=False),
+    sa.Column("updated_at", sa.String(32), nullable=False),
+    sa.Column("total", sa.Integer, nullable=False),
+    sa.Column("config", sa.Text, nullable=False),
+    sa.Column("summary", sa.Text, nullable=False),
+    sa.Column("error", sa.Text, nullable=False),
+    sa.Column("owner", sa.Text, nullable=False),
+    sa.Index("ix_eval_runs_created_at", "created_at"),
+    sa.Index("ix_eval_runs_fingerprint", "fingerprint"),
+)
+"""``fingerprint`` digests questions, settings, models and the size of the corpus."""
+
+eval_cases = sa.Table(
+    "eval_cases",
+    METADATA,
+    sa.Column("eval_id", sa.String(32), sa.ForeignKey("eval_runs.eval_id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("question_id", sa.String(200), primary_key=True),
+    sa.Column("position", sa.Integer, nullable=False),
+    sa.Column("passed", sa.Boolean, nullable=False),
+    sa.Column("data", sa.Text, nullable=False),
+)
+"""One row a question, written when it has been measured and never changed."""
+
+eval_questions = sa.Table(
+    "eval_questions",
+    METADATA,
+    sa.Column("question_id", sa.String(200), primary_key=True),
+    sa.Column("run_id", sa.String(32), nullable=False),
+    sa.Column("created_at", sa.String(32), nullable=False),
+    sa.Column("data", sa.Text, nullable=False),
+    sa.Index("ix_eval_questions_created_at", "created_at"),
+)
+"""Questions that a person kept from a chat; ``run_id`` is the answer they come from, which may be gone."""
