@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 from pydantic import JsonValue
 
 from agents.answer import Answer, Citation, Claim, ContextReport
+from agents.proof_record import ProofRecord
 from retrieval.types import Hit
 from tools.calls import ToolCall
 from tools.types import Risk
@@ -45,6 +46,7 @@ class ClaimsDraft:
     claims: tuple[Claim, ...]
     citations: tuple[Citation, ...]
     dropped_markers: int
+    record: ProofRecord
 
 
 @dataclass(frozen=True, slots=True)

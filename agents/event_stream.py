@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import TypedDict, assert_never
 
 from agents.answer import FoundPassage
+from agents.attached import attachment_of
 from agents.drafts import (
     AnswerDraft,
     ApprovalDraft,
@@ -96,8 +97,13 @@ def event_of(draft: Draft, stamp: Stamp) -> RunEvent:
             passages = tuple(found_passage(hit) for hit in draft.hits)
             return HitsFound(**stamp, query=draft.query, passages=passages, context=draft.context)
         case ClaimsDraft():
-            claims, citations, dropped = draft.claims, draft.citations, draft.dropped_markers
-            return ClaimsChecked(**stamp, claims=claims, citations=citations, dropped_markers=dropped)
+            return ClaimsChecked(
+                **stamp,
+                claims=draft.claims,
+                citations=draft.citations,
+                dropped_markers=draft.dropped_markers,
+                record=draft.record,
+            )
         case AnswerDraft():
             return AnswerDone(**stamp, answer=draft.answer, usage=draft.answer.usage)
         case ReviewDraft():
@@ -203,4 +209,5 @@ def found_passage(hit: Hit) -> FoundPassage:
         bm25_rank=scores.bm25_rank,
         fused=scores.fused,
         rerank=scores.rerank,
+        attachment_id=attachment_of(chunk),
     )

@@ -8,6 +8,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter
 
 from agents.answer import Answer, Citation, Claim, ContextReport, FoundPassage, Usage
+from agents.proof_record import ProofRecord
 from tools.calls import CallState
 from tools.types import Risk
 
@@ -157,6 +158,8 @@ class ClaimsChecked(_Event):
     claims: tuple[Claim, ...]
     citations: tuple[Citation, ...]
     dropped_markers: int
+    record: ProofRecord | None = None
+    """What the proof was made from, so that it can be made again; None in logs of earlier versions."""
 
 
 class AnswerDone(_Event):

@@ -1,0 +1,50 @@
+"""What a proof was made from, so that it can be made again: words, passages and marks. Imports pydantic alone."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict
+
+
+class _Value(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class EvidencePassage(_Value):
+    """A passage that the model was given, with all of it that the rules look at."""
+
+    chunk_id: str
+    document_id: str
+    """Empty for a tool result."""
+    version: str = ""
+    """Version of the document that the passage is of."""
+    source: str
+    title: str
+    page: int | None = None
+    heading_path: tuple[str, ...] = ()
+    context: str = ""
+    text: str
+    char_start: int
+    """Offset of the text in the document's stored text, or in the tool's result."""
+    char_end: int
+    call_id: str = ""
+    """Call whose result it is of."""
+
+
+class CitedMarker(_Value):
+    """Numbers that the model wrote, and where in its words without marks."""
+
+    offset: int
+    numbers: tuple[int, ...]
+
+
+class ProofRecord(_Value):
+    """The whole input of one proof."""
+
+    question: str
+    draft: str
+    """The model's words without its marks."""
+    markers: tuple[CitedMarker, ...] = ()
+    passages: tuple[EvidencePassage, ...] = ()
+    """In the order of the prompt."""
+    removed_unsupported: bool = False
+    """Whether claims without support were taken out of the answer."""
