@@ -34,6 +34,7 @@ LONGEST_LIFE_SECONDS = 5.0
 REJECT_SHARE = 0.2
 START_SECONDS = 180.0
 POLL_SECONDS = 0.05
+PROGRESS_EVERY = 10
 FINAL_STATES = ("done", "failed", "rejected", "expired")
 ENDED = ("answered", "abstained", "failed", "cancelled")
 
@@ -84,6 +85,7 @@ class Trial:
         self.buttons: list[Button] = []
         self.findings = Findings()
         self._database = database
+        self._reviewed: set[str] = set()
         self._model_port = _free_port()
 
     def environment(self, home: str = "home") -> Mapping[str, str]:
@@ -109,6 +111,8 @@ class Trial:
                     await self._work(http, seconds=self.random.uniform(0.0, LONGEST_LIFE_SECONDS))
                     # Killed at once, with requests on the wire.
                 self.findings.kills += 1
+                if self.findings.kills % PROGRESS_EVERY == 0:
+                    print(f"{self.findings.kills} of {kills} kills", file=sys.stderr, flush=True)  # noqa: T201
             async with self.api() as http:
                 await self._finish(http)
                 await self._count(http)
@@ -138,13 +142,15 @@ class Trial:
 
     @asynccontextmanager
     async def api(self, home: str = "home") -> AsyncGenerator[httpx.AsyncClient]:
-        """An API that answers; killed with SIGKILL at the end."""
+        """An API that answers and offers the counting tool; killed with SIGKILL at the end."""
         port = _free_port()
         process = await self._spawn("evals.kill.api", port, home)
         try:
-            async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=60) as http:
+            async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=START_SECONDS) as http:
                 await self._answers(http, process)
-                await self._review(http)
+                if home not in self._reviewed:
+                    await self._review(http)
+                    self._reviewed.add(home)
                 yield http
         finally:
             await _end(process)
