@@ -1,9 +1,8 @@
-"""Two ranked legs into one order. Pure: knows ids and scores, no chunks and no store."""
+"""Scores of one leg on a scale that can be added to those of another. Pure: knows ids and scores, no chunks."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from statistics import fmean, stdev
 from typing import Literal, assert_never
 
@@ -15,31 +14,22 @@ _DEVIATIONS = 3
 """Distribution-based fusion puts the mean of a leg at 0.5 and three standard deviations around it at 0 and 1."""
 
 
-@dataclass(frozen=True, slots=True)
-class Leg:
-    """Scores of one leg by chunk id, higher is better, and the leg's weight in [0, 1]."""
-
-    scores: Mapping[str, float]
-    weight: float = 0.5
+def leg_weight(method: FusionMethod, weight: float) -> float:
+    """What a leg of this weight counts: by rank all legs of a pair count the same."""
+    return 0.5 if method == "rrf" else weight
 
 
-def fuse(legs: Sequence[Leg], *, method: FusionMethod) -> dict[str, float]:
-    """Fused scores of all ids of all legs, best first, equal scores by id; an id a leg lacks gets nothing from it."""
+def normalised(scores: Mapping[str, float], *, method: FusionMethod) -> dict[str, float]:
+    """Scores of one leg on the scale of the fusion."""
     match method:
         case "minmax":
-            shares = [_weighted(min_max(leg.scores), leg.weight) for leg in legs]
+            return min_max(scores)
         case "dbsf":
-            shares = [_weighted(by_distribution(leg.scores), leg.weight) for leg in legs]
+            return by_distribution(scores)
         case "rrf":
-            shares = [reciprocal_ranks(leg.scores) for leg in legs]
-            shares = [_weighted(share, 1 / len(legs)) for share in shares]
+            return reciprocal_ranks(scores)
         case _:
             assert_never(method)
-    fused: dict[str, float] = {}
-    for share in shares:
-        for chunk_id, score in share.items():
-            fused[chunk_id] = fused.get(chunk_id, 0.0) + score
-    return dict(sorted(fused.items(), key=lambda item: (-item[1], item[0])))
 
 
 def min_max(scores: Mapping[str, float]) -> dict[str, float]:
@@ -70,7 +60,3 @@ def reciprocal_ranks(scores: Mapping[str, float]) -> dict[str, float]:
     for rank, score in enumerate(sorted(scores.values(), reverse=True), start=1):
         ranks.setdefault(score, rank)
     return {chunk_id: (_RRF_K + 1) / (_RRF_K + ranks[score]) for chunk_id, score in scores.items()}
-
-
-def _weighted(scores: Mapping[str, float], weight: float) -> dict[str, float]:
-    return {chunk_id: weight * score for chunk_id, score in scores.items()}

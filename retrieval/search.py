@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
-from retrieval.analyser import analyse, tokens
+from retrieval.candidates import Candidate, fuse_legs
 from retrieval.embedders.protocol import Embedder
-from retrieval.fusion import Leg, fuse
+from retrieval.explanation import HitExplanation, SearchExplanation, TermShare
 from retrieval.lexical import LexicalEncoder
 from retrieval.settings import SearchSettings
 from retrieval.store.protocol import VectorStore
-from retrieval.types import Chunk, Hit, HitScores, ScoredChunk, SearchFilter, SearchResult, SearchTimings, index_text
+from retrieval.terms import matched_spellings, store_idfs, term_shares
+from retrieval.types import Hit, SearchFilter, SearchResult, SearchTimings
 
 _NO_FILTER = SearchFilter()
 
@@ -26,13 +27,21 @@ class Retriever:
     lexical: LexicalEncoder
     settings: SearchSettings
 
-    def search(self, query: str, *, search_filter: SearchFilter = _NO_FILTER, limit: int | None = None) -> SearchResult:
+    def search(
+        self,
+        query: str,
+        *,
+        search_filter: SearchFilter = _NO_FILTER,
+        limit: int | None = None,
+        explain: bool = False,
+    ) -> SearchResult:
         """Hits for a question, best first; none for a question without a letter or digit.
 
         Args:
             query: The question as typed.
             search_filter: What may be seen; acts inside both legs.
             limit: Number of hits; None takes the settings' own.
+            explain: Say of each hit, and of the search, why it came out so; costs a search for each term.
 
         Raises:
             StoreUnavailable: The store cannot be read.
@@ -44,12 +53,16 @@ class Retriever:
         wanted = self.settings.limit if limit is None else limit
         vector = self.embedder.embed_query(query)
         embedded = time.perf_counter()
-        candidates = max(self.settings.candidates, wanted)
+        limit_of_leg = max(self.settings.candidates, wanted)
         sparse = self.lexical.encode_query(query)
         with self.store.visibility.reading():
-            dense = self.store.search_dense(vector, search_filter=search_filter, limit=candidates)
-            lexical = self.store.search_lexical(sparse, search_filter=search_filter, limit=candidates)
-        hits = self._ranked(query, dense=dense, lexical=lexical, limit=wanted)
+            dense = self.store.search_dense(vector, search_filter=search_filter, limit=limit_of_leg)
+            bm25 = self.store.search_lexical(sparse, search_filter=search_filter, limit=limit_of_leg)
+        candidates = fuse_legs(dense, bm25, method=self.settings.fusion, dense_weight=self.settings.dense_weight)
+        hits = tuple(
+            Hit(rank, candidate.chunk, candidate.scores(), matched_spellings(query, candidate.chunk))
+            for rank, candidate in enumerate(candidates[:wanted], start=1)
+        )
         ended = time.perf_counter()
         timings = SearchTimings(
             embed=1000 * (embedded - started),
@@ -57,46 +70,46 @@ class Retriever:
             rerank=0.0,
             total=1000 * (ended - started),
         )
-        return SearchResult(query, hits, timings)
+        result = SearchResult(query, hits, timings)
+        if not explain:
+            return result
+        explanation = SearchExplanation(
+            fusion=self.settings.fusion,
+            dense_weight=self.settings.dense_weight,
+            weight_reason="fixed",
+            stored=self.store.count(SearchFilter(collections=search_filter.collections)),
+            searched=self.store.count(search_filter),
+            dense_candidates=len(dense),
+            bm25_candidates=len(bm25),
+            fused=len(candidates),
+            reranked=0,
+            duplicates=0,
+            below_limit=max(len(candidates) - wanted, 0),
+        )
+        return replace(
+            result, hits=self._explained(query, hits, candidates, search_filter=search_filter), explanation=explanation
+        )
 
-    def _ranked(
-        self, query: str, *, dense: Sequence[ScoredChunk], lexical: Sequence[ScoredChunk], limit: int
+    def _explained(
+        self, query: str, hits: Sequence[Hit], candidates: Sequence[Candidate], *, search_filter: SearchFilter
     ) -> tuple[Hit, ...]:
-        chunks = {scored.chunk.chunk_id: scored.chunk for scored in [*dense, *lexical]}
-        dense_scores, lexical_scores = _scores(dense), _scores(lexical)
-        legs = [
-            Leg(dense_scores, self.settings.dense_weight),
-            Leg(lexical_scores, 1 - self.settings.dense_weight),
-        ]
-        fused = fuse(legs, method=self.settings.fusion)
-        dense_ranks, lexical_ranks = _ranks(dense), _ranks(lexical)
-        spellings = {token.term: token.spelling for token in tokens(query)}
+        idfs = store_idfs(query, store=self.store, lexical=self.lexical, search_filter=search_filter)
+        by_id = {candidate.chunk.chunk_id: candidate for candidate in candidates}
         return tuple(
-            Hit(
-                rank=rank,
-                chunk=chunks[chunk_id],
-                scores=HitScores(
-                    dense=dense_scores.get(chunk_id),
-                    dense_rank=dense_ranks.get(chunk_id),
-                    bm25=lexical_scores.get(chunk_id),
-                    bm25_rank=lexical_ranks.get(chunk_id),
-                    fused=min(max(score, 0.0), 1.0),
+            replace(
+                hit,
+                explanation=_explain(
+                    by_id[hit.chunk.chunk_id], term_shares(query, hit.chunk, lexical=self.lexical, idfs=idfs)
                 ),
-                matched_terms=_matched_terms(spellings, chunks[chunk_id]),
             )
-            for rank, (chunk_id, score) in enumerate(list(fused.items())[:limit], start=1)
+            for hit in hits
         )
 
 
-def _scores(leg: Sequence[ScoredChunk]) -> dict[str, float]:
-    return {scored.chunk.chunk_id: scored.score for scored in leg}
-
-
-def _ranks(leg: Sequence[ScoredChunk]) -> dict[str, int]:
-    return {scored.chunk.chunk_id: rank for rank, scored in enumerate(leg, start=1)}
-
-
-def _matched_terms(spellings: Mapping[str, str], chunk: Chunk) -> tuple[str, ...]:
-    """The question's words that the chunk has in any form, as the question spells them, in its order."""
-    terms = set(analyse(index_text(chunk)))
-    return tuple(dict.fromkeys(spelling for term, spelling in spellings.items() if term in terms))
+def _explain(candidate: Candidate, terms: tuple[TermShare, ...]) -> HitExplanation:
+    return HitExplanation(
+        legs=(candidate.dense, candidate.bm25),
+        terms=terms,
+        fused_score=candidate.fused_score,
+        fused_rank=candidate.fused_rank,
+    )

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from retrieval.explanation import HitExplanation, SearchExplanation
 
 FloatVector: TypeAlias = NDArray[np.float32]
 """Shape ``(dim,)``, L2-normalised."""
 FloatMatrix: TypeAlias = NDArray[np.float32]
 """Shape ``(n, dim)``, every row L2-normalised."""
 MetadataValue: TypeAlias = str | int | float | bool | list[str]
+FilterValue: TypeAlias = str | int | float | bool
 
 DEFAULT_COLLECTION = "default"
 
@@ -97,13 +100,15 @@ class SearchFilter:
         document_ids: Any of these documents.
         versions: Any of these versions of documents.
         metadata: Every key must equal its value; a list in the document matches if it holds the value.
+        any_of: Of each group of metadata pairs, one must match.
     """
 
     collections: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     document_ids: tuple[str, ...] = ()
     versions: tuple[str, ...] = ()
-    metadata: Mapping[str, str | int | float | bool] = field(default_factory=dict[str, str | int | float | bool])
+    metadata: Mapping[str, FilterValue] = field(default_factory=dict[str, FilterValue])
+    any_of: tuple[tuple[tuple[str, FilterValue], ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,12 +137,13 @@ class HitScores:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A found chunk; ``rank`` is one-based in the final order."""
+    """A found chunk; ``rank`` is one-based in the final order. ``explanation`` is there when it was asked for."""
 
     rank: int
     chunk: Chunk
     scores: HitScores
     matched_terms: tuple[str, ...] = ()
+    explanation: HitExplanation | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,9 +157,27 @@ class SearchTimings:
 
 
 @dataclass(frozen=True, slots=True)
+class SearchWarning:
+    """A step that was left out of a search that still gave hits; ``detail`` is one sentence for people."""
+
+    code: Literal["rerank_failed", "rerank_timeout"]
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
 class SearchResult:
-    """Hits in final order, best first; empty when nothing matched or the query has no content."""
+    """Hits in final order, best first; empty when nothing matched or the query has no content.
+
+    Attributes:
+        query: The question as typed.
+        hits: What was found.
+        timings: Time of each step.
+        warnings: Steps that failed and were left out.
+        explanation: There when it was asked for and something was searched.
+    """
 
     query: str
     hits: tuple[Hit, ...]
     timings: SearchTimings
+    warnings: tuple[SearchWarning, ...] = ()
+    explanation: SearchExplanation | None = None

@@ -2,13 +2,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.fusion import FusionMethod, Leg, by_distribution, fuse, min_max, reciprocal_ranks
+from retrieval.candidates import fuse_legs
+from retrieval.fusion import FusionMethod, by_distribution, min_max, reciprocal_ranks
+from retrieval.types import ScoredChunk
+from tests.retrieval.points import make_chunk
 
 METHODS: list[FusionMethod] = list(get_args(FusionMethod))
 _IDS = [f"chunk-{number}" for number in range(8)]
@@ -17,8 +21,19 @@ _SCORES = st.dictionaries(st.sampled_from(_IDS), st.integers(-1000, 1000).map(la
 _WEIGHTS = st.integers(0, 10).map(lambda weight: weight / 10)
 
 
-def _fused(dense: Mapping[str, float], lexical: Mapping[str, float], weight: float, method: FusionMethod):
-    return fuse([Leg(dense, weight), Leg(lexical, 1 - weight)], method=method)
+_CHUNKS = {name: replace(make_chunk(name), chunk_id=name) for name in [*"abcd", *_IDS]}
+
+
+def _leg(scores: Mapping[str, float]) -> list[ScoredChunk]:
+    return [ScoredChunk(_CHUNKS[chunk_id], score) for chunk_id, score in scores.items()]
+
+
+def _fused(
+    dense: Mapping[str, float], lexical: Mapping[str, float], weight: float, method: FusionMethod
+) -> dict[str, float]:
+    candidates = fuse_legs(_leg(dense), _leg(lexical), method=method, dense_weight=weight)
+    assert [candidate.fused_rank for candidate in candidates] == list(range(1, len(candidates) + 1))
+    return {candidate.chunk.chunk_id: candidate.fused_score for candidate in candidates}
 
 
 def test_min_max_puts_the_best_at_one_and_the_worst_at_zero() -> None:
@@ -57,8 +72,19 @@ def test_fused_scores_are_the_weighted_sum_of_both_legs() -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_no_leg_and_empty_legs_fuse_to_nothing(method: FusionMethod) -> None:
-    assert fuse([], method=method) == {}
+def test_both_legs_say_what_they_gave(method: FusionMethod) -> None:
+    found = fuse_legs(_leg({"a": 0.9, "b": 0.5}), _leg({"a": 9.0, "c": 5.0}), method=method, dense_weight=0.3)
+    both, lexical_alone = found[0], next(candidate for candidate in found if candidate.chunk.chunk_id == "c")
+    assert (both.chunk.chunk_id, both.dense.rank, both.bm25.rank) == ("a", 1, 1)
+    assert (lexical_alone.dense.rank, lexical_alone.dense.score, lexical_alone.dense.contribution) == (None, None, 0.0)
+    for candidate in found:
+        for share in (candidate.dense, candidate.bm25):
+            assert share.contribution == pytest.approx(share.weight * share.normalised)
+        assert candidate.fused_score == candidate.dense.contribution + candidate.bm25.contribution
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_empty_legs_fuse_to_nothing(method: FusionMethod) -> None:
     assert _fused({}, {}, 0.5, method) == {}
 
 

@@ -106,3 +106,38 @@ def test_threads_get_the_answers_that_one_thread_gets(store: EdgeStore) -> None:
 
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(found, queries)) == [found(query) for query in queries]
+
+
+def test_nothing_is_explained_unasked(store: EdgeStore) -> None:
+    result = _retriever(store).search("memory limit")
+    assert (result.explanation, {hit.explanation for hit in result.hits}) == (None, {None})
+
+
+def test_an_explanation_adds_up(store: EdgeStore) -> None:
+    result = _retriever(store).search("memory limits of OOMKilled containers in Quebec", explain=True)
+    assert result.hits
+    for hit in result.hits:
+        why = hit.explanation
+        assert why is not None
+        assert why.fused_score == pytest.approx(sum(leg.contribution for leg in why.legs))
+        assert [leg.rank for leg in why.legs] == [hit.scores.dense_rank, hit.scores.bm25_rank]
+        assert sum(term.contribution for term in why.terms) == pytest.approx(hit.scores.bm25 or 0.0, abs=1e-4)
+        assert tuple(term.spelling for term in why.terms if term.count) == hit.matched_terms
+        assert {term.idf for term in why.terms if term.spelling == "quebec"} == {None}
+
+
+def test_an_explanation_counts_what_a_filter_cut(store: EdgeStore) -> None:
+    collection = SearchFilter(collections=("default",))
+    nothing_cut = _retriever(store).search("memory", search_filter=collection, explain=True).explanation
+    document = SearchFilter(collections=("default",), sources=("/docs/nowhere.md",))
+    all_cut = _retriever(store).search("memory", search_filter=document, explain=True).explanation
+    assert nothing_cut is not None
+    assert all_cut is not None
+    assert (nothing_cut.stored, nothing_cut.searched) == (3, 3)
+    assert (all_cut.stored, all_cut.searched, all_cut.fused) == (3, 0, 0)
+
+
+def test_an_explanation_counts_the_candidates(store: EdgeStore) -> None:
+    why = _retriever(store).search("certificates", limit=1, explain=True).explanation
+    assert why is not None
+    assert (why.stored, why.dense_candidates, why.bm25_candidates, why.fused, why.below_limit) == (4, 4, 1, 4, 3)
