@@ -100,3 +100,11 @@ eval_questions = sa.Table(
     sa.Index("ix_eval_questions_created_at", "created_at"),
 )
 """Questions that a person kept from a chat; ``run_id`` is the answer they come from, which may be gone."""
+
+run_seals = sa.Table(
+    "run_seals",
+    METADATA,
+    sa.Column("run_id", sa.String(32), sa.ForeignKey("runs.run_id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("data", sa.Text, nullable=False),
+)
+"""What was true when an answer was given, for its receipt: documents may have changed before anybody asks for one."""
