@@ -14,7 +14,9 @@ class EvidencePassage(_Value):
 
     chunk_id: str
     document_id: str
-    """Empty for a tool result."""
+    """Document, call or attachment that it is of."""
+    collection: str = ""
+    """Collection of the document, or the name that stands in its place for tool results and attached texts."""
     version: str = ""
     """Version of the document that the passage is of."""
     source: str
@@ -24,10 +26,8 @@ class EvidencePassage(_Value):
     context: str = ""
     text: str
     char_start: int
-    """Offset of the text in the document's stored text, or in the tool's result."""
+    """Offset of the text in the stored text of what it is of."""
     char_end: int
-    call_id: str = ""
-    """Call whose result it is of."""
 
 
 class CitedMarker(_Value):

@@ -12,7 +12,6 @@ from importlib.resources import files
 
 from agents.citations import ProvedAnswer, prove
 from agents.markers import Marker
-from agents.observed import COLLECTION, call_of
 from agents.proof.evidence import Evidence, prepare
 from agents.proof_record import CitedMarker, EvidencePassage, ProofRecord
 from retrieval.types import Chunk
@@ -57,10 +56,10 @@ def rules_fingerprint() -> str:
 
 
 def _passage(chunk: Chunk) -> EvidencePassage:
-    call_id = call_of(chunk)
     return EvidencePassage(
         chunk_id=chunk.chunk_id,
-        document_id="" if call_id else chunk.document_id,
+        document_id=chunk.document_id,
+        collection=chunk.collection,
         version=chunk.version,
         source=chunk.source,
         title=chunk.title,
@@ -70,15 +69,14 @@ def _passage(chunk: Chunk) -> EvidencePassage:
         text=chunk.text,
         char_start=chunk.char_start,
         char_end=chunk.char_end,
-        call_id=call_id,
     )
 
 
 def _chunk(passage: EvidencePassage, position: int) -> Chunk:
     return Chunk(
         chunk_id=passage.chunk_id,
-        document_id=passage.call_id or passage.document_id,
-        collection=COLLECTION if passage.call_id else "",
+        document_id=passage.document_id,
+        collection=passage.collection,
         source=passage.source,
         title=passage.title,
         position=position,
