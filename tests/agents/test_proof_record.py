@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agents.citations import prove
@@ -43,6 +43,7 @@ def passages() -> Evidence:
     return prepare([headed, chunk(OOM, number=1), chunk(JOB, number=2), table, result])
 
 
+@settings(deadline=None, max_examples=40)
 @given(_SENTENCES, st.booleans())
 def test_a_proof_is_made_again_from_the_json_of_its_record(sentences: list[str], remove: bool) -> None:
     draft, markers = strip_markers(" ".join(sentences))
@@ -54,9 +55,9 @@ def test_a_proof_is_made_again_from_the_json_of_its_record(sentences: list[str],
 
 @pytest.mark.parametrize("unsupported", ["mark", "remove"])
 async def test_the_event_of_a_checked_answer_carries_its_record(unsupported: str) -> None:
-    settings = AnswerSettings.model_validate({"unsupported": unsupported})
+    answer = AnswerSettings.model_validate({"unsupported": unsupported})
     reply = f"{REPLY} The moon is made of cheese [2]."
-    answerer = Answerer(retriever=WordSearch(TEXTS), chat_model=ScriptedChatModel([reply]), settings=settings)
+    answerer = Answerer(retriever=WordSearch(TEXTS), chat_model=ScriptedChatModel([reply]), settings=answer)
     request = AnswerRequest(run_id="run-1", thread_id="thread-1", question=QUESTION)
     stored = [event.model_dump_json() async for event in answerer.run(request) if isinstance(event, ClaimsChecked)]
     checked = EVENT_ADAPTER.validate_json(stored[0])
