@@ -28,6 +28,7 @@ from app.approval_schema import (
     SettlementRequest,
 )
 from app.errors import ApiProblem, ApiUnreachable
+from app.eval_schema import EvalDetail, EvalRequest, EvalRun
 from app.ledger_schema import CollectionCreate, CollectionDeleted, StageList
 from app.memory_schema import FactCreate, FactEdit, FactList
 from app.schema import (
@@ -208,6 +209,22 @@ class ApiClient:
     async def cancel_run(self, run_id: str) -> RunInfo:
         """Stop a run; returns how it ended."""
         return await self._call("POST", f"/api/runs/{run_id}/cancel", RunInfo)
+
+    async def start_eval(self, request: EvalRequest) -> EvalRun:
+        """Measure a question set in the background."""
+        return await self._post("/api/evals", EvalRun, request)
+
+    async def eval_progress(self, eval_id: str) -> EvalRun:
+        """An evaluation without its questions."""
+        return await self._get(f"/api/evals/{_segment(eval_id)}/progress", EvalRun)
+
+    async def eval(self, eval_id: str) -> EvalDetail:
+        """An evaluation with its questions."""
+        return await self._get(f"/api/evals/{_segment(eval_id)}", EvalDetail)
+
+    async def stop_eval(self, eval_id: str) -> EvalRun:
+        """End an evaluation before its next question."""
+        return await self._call("POST", f"/api/evals/{_segment(eval_id)}/stop", EvalRun)
 
     async def facts(self) -> FactList:
         """What is remembered about the caller."""

@@ -40,6 +40,10 @@ class DeferredAnswerer:
             async for event in events:
                 yield event
 
+    def like(self, *, retriever: Retriever, settings: AnswerSettings) -> DeferredAnswerer:
+        """Another one with the same model over this search and with these settings."""
+        return DeferredAnswerer(retriever=retriever, chat_model=self._chat_model, settings=settings)
+
     def _make(self) -> Answerer:
         from agents.stream import Answerer
 

@@ -12,6 +12,8 @@ AppError
 ├── DatabaseUnavailable  infrastructure: the database cannot be opened or reached
 ├── NotFound           caller: nothing of that id exists
 │   ├── ThreadUnknown, RunUnknown, DocumentUnknown, JobUnknown, ModelUnknown, QuestionUnknown, OriginalMissing
+│   └── EvalUnknown
+├── EvalHalted         infrastructure: an evaluation cannot go on with its next question
 ├── RunActive          caller: the thread has a run that has not ended
 ├── ToolNotOffered     caller: the tool's server is down or was taken away, so nothing can be checked against it
 ├── UserUnknown        caller: the proxy names no user for a decision
@@ -71,6 +73,10 @@ class NotFound(AppError):
     """Nothing of that id exists."""
 
 
+class EvalHalted(AppError):
+    """An evaluation cannot go on: what its next question needs is not there."""
+
+
 class RequestInvalid(AppError):
     """The request cannot be carried out as written."""
 
@@ -97,6 +103,10 @@ class RunUnknown(NotFound):
 
 class DocumentUnknown(NotFound):
     """No document of that id."""
+
+
+class EvalUnknown(NotFound):
+    """No evaluation of that id."""
 
 
 class JobUnknown(NotFound):

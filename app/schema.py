@@ -28,6 +28,7 @@ ProblemCode: TypeAlias = Literal[
     "job_unknown",
     "collection_unknown",
     "model_unknown",
+    "eval_unknown",
     "agent_unknown",
     "fact_unknown",
     "memory_full",

@@ -24,6 +24,8 @@ from app.approvals import ApprovalService
 from app.database import open_database
 from app.deferred import DeferredAnswerer, DeferredChatModel
 from app.engines import open_engine
+from app.eval_store import EvalStore
+from app.evaluations import EvalParts, EvaluationService
 from app.home import Home
 from app.home_lock import lock_home, require_space
 from app.jobs import JobService
@@ -82,6 +84,7 @@ class Platform:
     questions: QuestionInbox
     originals: Originals
     jobs: JobService
+    evaluations: EvaluationService
     model_store: ModelStore
     model_server: EmbeddedModelServer | None
     metrics: Metrics
@@ -195,6 +198,11 @@ async def open_platform(
         engines = partial(open_engine, settings=settings.ingestion, embedder=embedder)
         jobs = JobService(ingester, metrics, home, engines=engines)
         stack.push_async_callback(jobs.close)
+        evaluations = EvaluationService(
+            EvalStore(engine, owner=log.owner), EvalParts(settings, retriever, answerer, chat_model, ledger)
+        )
+        await evaluations.store.interrupt_running()
+        stack.push_async_callback(evaluations.close)
         yield Platform(
             settings=settings,
             home=home,
@@ -214,6 +222,7 @@ async def open_platform(
             questions=questions,
             originals=originals,
             jobs=jobs,
+            evaluations=evaluations,
             model_store=model_store,
             model_server=model_server,
             metrics=metrics,

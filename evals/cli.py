@@ -10,6 +10,7 @@ import typer
 from app.cli import exits, output
 from app.cli.invocation import current
 from app.cli.progress import step_progress
+from evals import cli_questions
 
 if TYPE_CHECKING:
     from app.settings import Settings
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from retrieval.embedders.protocol import Embedder
 
 commands = typer.Typer(help="Measure how good retrieval and answers are.", no_args_is_help=True)
+
+
+commands.command()(cli_questions.answers)
 
 
 @commands.callback()

@@ -2,6 +2,7 @@
 
 EvaluationError
 ├── DatasetUnreadable    caller: the folder is no data set that can be read
+├── QuestionsUnreadable  caller: the file of questions cannot be read
 ├── TasksUnreadable      caller: the file of agent tasks cannot be read
 ├── WorldUnusable        operator: what agent tasks are played on cannot be set up
 └── BenchmarkMissing     operator: the package of a benchmark is not installed
@@ -14,6 +15,10 @@ class EvaluationError(Exception):
 
 class DatasetUnreadable(EvaluationError):
     """A file of the data set is missing, or a line of it says something else than its format."""
+
+
+class QuestionsUnreadable(EvaluationError):
+    """The file of questions is missing, or a line of it is no question."""
 
 
 class TasksUnreadable(EvaluationError):

@@ -86,6 +86,14 @@ def parse_filter(pairs: list[str]) -> dict[str, str | int | float | bool]:
     return dict(_parse_pair(pair) for pair in pairs)
 
 
+def parse_setting(pair: str) -> tuple[str, str | int | float | bool]:
+    """Name and value of ``section.name=value``; raises ``typer.BadParameter``."""
+    name, separator, text = pair.partition("=")
+    if not separator or "." not in name:
+        raise typer.BadParameter(f"{pair!r} is not section.name=value.", param_hint="--set")
+    return name.strip(), _parse_value(text)
+
+
 def _parse_pair(pair: str) -> tuple[str, str | int | float | bool]:
     key, separator, text = pair.partition("=")
     if not separator or not key.strip():
