@@ -63,6 +63,11 @@ class Home:
         return self.root / "samples-ingested"
 
     @property
+    def receipt_key(self) -> Path:
+        """Private key that signs receipts, mode 0600; made with the first receipt."""
+        return self.root / "receipt-key"
+
+    @property
     def mcp_config(self) -> Path:
         """The MCP servers, unless a setting names another file."""
         return self.root / "mcp.json"

@@ -17,7 +17,7 @@ from agents.events import EVENT_ADAPTER, RunEvent, RunFailed
 from agents.request import AnswerRequest
 from app.errors import RunActive, RunUnknown, ThreadUnknown
 from app.schema import RunInfo
-from app.tables import run_events, runs
+from app.tables import run_events, run_seals, runs
 from app.threads import touch, utc_now
 
 _INTERRUPTED = "Groundwork ended while this run was going on; ask again."
@@ -60,10 +60,12 @@ class RunLog:
         async with self.engine.begin() as connection:
             await _insert(connection, events)
 
-    async def finish(self, run: RunInfo, events: Sequence[RunEvent]) -> None:
-        """Add the last events and write the final state, both or neither."""
+    async def finish(self, run: RunInfo, events: Sequence[RunEvent], *, seal: str = "") -> None:
+        """Add the last events, the seal of its answer and the final state, all or nothing."""
         async with self.engine.begin() as connection:
             await _insert(connection, events)
+            if seal:
+                await connection.execute(run_seals.insert().values(run_id=run.run_id, data=seal))
             await connection.execute(
                 runs.update()
                 .where(runs.c.run_id == run.run_id)
@@ -159,6 +161,18 @@ class RunLog:
         )
         async with self.engine.connect() as connection:
             return [EVENT_ADAPTER.validate_json(data) for data in (await connection.scalars(query))]
+
+    async def stored_events(self, run_id: str) -> list[str]:
+        """The events of a run in order, each as the text that is stored."""
+        query = sa.select(run_events.c.data).where(run_events.c.run_id == run_id).order_by(run_events.c.seq)
+        async with self.engine.connect() as connection:
+            return list(await connection.scalars(query))
+
+    async def seal(self, run_id: str) -> str | None:
+        """What was true when the answer was given, as JSON; None without an answer, and for those of older versions."""
+        query = sa.select(run_seals.c.data).where(run_seals.c.run_id == run_id)
+        async with self.engine.connect() as connection:
+            return await connection.scalar(query)
 
     async def interrupt_running(self) -> int:
         """End every answer that this owner left running when it died, with its one terminal event; returns how many.

@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias, assert_never
 
 from agents.answer import Answer
 from agents.events import RunCancelled, RunEvent, RunFailed, RunFinished, RunWaiting
+from agents.request import AnswerRequest
 from app.live_run import LiveRun
 from app.run_log import interrupted
 from app.schema import RunInfo
@@ -26,6 +27,7 @@ class Work:
     run: RunInfo
     live: LiveRun
     consumer: asyncio.Task[Terminal | None]
+    request: AnswerRequest
     task: asyncio.Task[None] | None = None
     written: int = 0
     stop_reason: StopReason = "cancelled"

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing, suppress
 from time import perf_counter
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -26,6 +26,7 @@ from app.run_log import RunLog
 from app.run_work import StopReason, Terminal, Work, ended_run
 from app.schema import RunInfo
 from app.threads import utc_now
+from ingestion.errors import LedgerUnavailable
 
 logger = logging.getLogger(__name__)
 
@@ -42,6 +43,9 @@ STOPPED = "The run was stopped."
 UNREADABLE = "What this run was asked cannot be read any more, of another version perhaps; ask again."
 UNFINISHED = "This request was not finished; nothing that was proposed and not yet run has been run."
 """Stands in a thread's history for a run that was stopped."""
+
+Seal: TypeAlias = Callable[[AnswerRequest, Sequence[RunEvent]], Awaitable[str]]
+"""Keeps what is true when an answer is given, as text for the log; raises ``LedgerUnavailable``."""
 
 
 class AnswerSource(Protocol):
@@ -72,13 +76,21 @@ class RunService:
     """Carries out runs and keeps their log. Belongs to one event loop."""
 
     def __init__(
-        self, log: RunLog, answerer: AnswerSource, metrics: Metrics, *, acting: ActingSource, recovery: Recovery
+        self,
+        log: RunLog,
+        answerer: AnswerSource,
+        metrics: Metrics,
+        *,
+        acting: ActingSource,
+        recovery: Recovery,
+        seal: Seal | None = None,
     ) -> None:
         self._log = log
         self._answerer = answerer
         self._acting = acting
         self._recovery = recovery
         self._metrics = metrics
+        self._seal = seal
         self._working: dict[str, Work] = {}
         self._closing = False
 
@@ -207,7 +219,7 @@ class RunService:
     def _begin(self, run: RunInfo, request: AnswerRequest, live: LiveRun) -> None:
         # A task of its own, so that a cancellation ends the model's work and nothing of what follows it.
         consumer = asyncio.create_task(self._consume(live, request), name=f"answer-{run.run_id}")
-        work = self._working[run.run_id] = Work(run, live, consumer)
+        work = self._working[run.run_id] = Work(run, live, consumer, request)
         work.task = asyncio.create_task(self._carry_out(work), name=f"run-{run.run_id}")
 
     async def _take_up(self, run_id: str) -> None:
@@ -287,7 +299,7 @@ class RunService:
         try:
             if work.run.agent and not isinstance(terminal, RunFinished):
                 await self._recovery.reject_calls(work.run.run_id, why=STOPPED)
-            await self._log.finish(ended, [*work.unwritten(), terminal])
+            await self._log.finish(ended, [*work.unwritten(), terminal], seal=await self._sealed(work))
         except SQLAlchemyError:
             # The run stays in memory, so that its followers see its end; the next start calls it interrupted.
             logger.exception("End of run not written", extra=fields)
@@ -299,6 +311,16 @@ class RunService:
             await self._forget(ended)
         self._metrics.run_ended(ended)
         logger.info("Run ended", extra=fields | {"state": ended.state})
+
+    async def _sealed(self, work: Work) -> str:
+        """The seal of the answer; empty without an answer, and where it cannot be made: the answer counts for more."""
+        if self._seal is None or work.live.answer is None:
+            return ""
+        try:
+            return await self._seal(work.request, work.live.events)
+        except LedgerUnavailable:
+            logger.exception("Answer not sealed", extra={"run_id": work.run.run_id})
+            return ""
 
     async def _park(self, work: Work) -> None:
         """Leave a run of an agent to whoever can take it up; at once to ourselves when a decision came meanwhile."""

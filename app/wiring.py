@@ -33,6 +33,7 @@ from app.metrics import Metrics
 from app.models.store import ModelStore
 from app.originals import Originals
 from app.questions import QuestionInbox
+from app.receipts.sealing import Sealer
 from app.recovery import Recovery
 from app.run_log import RunLog
 from app.runs import RunService
@@ -190,7 +191,8 @@ async def open_platform(
         stack.push_async_callback(agents.aclose)
         recovery = Recovery(log, calls, leases)
         await recovery.at_start()
-        runs = RunService(log, answerer, metrics, acting=agents, recovery=recovery)
+        seal = Sealer(settings, ledger, embedder)
+        runs = RunService(log, answerer, metrics, acting=agents, recovery=recovery, seal=seal)
         stack.push_async_callback(runs.close)
         approvals = ApprovalService(calls, grants, find_tool=partial(_find_tool, tools), wake=runs.wake)
         await stack.enter_async_context(_background(approvals.sweep(), "approvals-sweep"))
