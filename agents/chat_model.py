@@ -59,13 +59,33 @@ class ToolOffer:
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How the next token is drawn. None leaves a value to the server."""
+    """How the next token is drawn. None leaves a value to the server.
+
+    Attributes:
+        temperature: 0 takes the likeliest token.
+        top_p: Share of probability that tokens are drawn from.
+        top_k: Number of likeliest tokens that tokens are drawn from. Not of OpenAI's wire; vLLM and llama.cpp take it.
+        min_p: Least probability, as a share of the likeliest token's. As ``top_k``.
+        max_tokens: Longest reply.
+        seed: Makes a draw repeatable where the server can.
+        stop: Texts before which the reply ends.
+        presence_penalty: Taken from the score of every token that was written.
+        frequency_penalty: Taken from the score of a token each time it was written.
+        repetition_penalty: Divides the score of tokens of prompt and reply; 1 changes nothing. As ``top_k``.
+        output_schema: JSON Schema that the server holds the reply to; None leaves it free.
+    """
 
     temperature: float | None = 0.0
     top_p: float | None = None
+    top_k: int | None = None
+    min_p: float | None = None
     max_tokens: int = 512
     seed: int | None = None
     stop: tuple[str, ...] = ()
+    presence_penalty: float | None = None
+    frequency_penalty: float | None = None
+    repetition_penalty: float | None = None
+    output_schema: Mapping[str, JsonValue] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +100,23 @@ class ToolRequestDelta:
 
 @dataclass(frozen=True, slots=True)
 class ChatDelta:
-    """A piece of a streamed reply; the last piece carries the usage and has no text."""
+    """A piece of a streamed reply; the last piece carries the usage and has no text.
+
+    Attributes:
+        text: Words of the reply.
+        reasoning: What a reasoning model thinks before it replies; no part of the reply.
+        usage: Tokens as the server counted them.
+        finish_reason: Why the reply ended.
+        tool_requests: Pieces of calls.
+        model: Name of the model that replied, where it may be another than the one that was asked.
+    """
 
     text: str = ""
+    reasoning: str = ""
     usage: Usage | None = None
     finish_reason: str | None = None
     tool_requests: tuple[ToolRequestDelta, ...] = ()
+    model: str = ""
 
 
 class ChatModel(Protocol):

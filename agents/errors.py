@@ -2,10 +2,12 @@
 
 AgentError
 ├── ModelUnavailable  infrastructure: the model server does not answer; may be retried
+│   └── ModelBusy     infrastructure: the model server is loading or has no room now
 ├── ModelTimeout      infrastructure: the model server answered too slowly
 ├── ModelRefused      operator or caller: the model server rejected the request (too long, bad key, unknown model)
 ├── AgentsInvalid     operator: the declaration of agents does not fit
-└── AgentUnknown      caller: no agent of that name
+├── AgentUnknown      caller: no agent of that name
+└── ModelUnknown      caller: no chat model of that name
 """
 
 
@@ -15,6 +17,10 @@ class AgentError(Exception):
 
 class ModelUnavailable(AgentError):
     """The model server cannot be reached or is still loading."""
+
+
+class ModelBusy(ModelUnavailable):
+    """The model server is loading, or has more requests than it takes; the same request may succeed soon."""
 
 
 class ModelTimeout(AgentError):
@@ -31,3 +37,7 @@ class AgentsInvalid(AgentError):
 
 class AgentUnknown(AgentError):
     """No agent of that name is declared."""
+
+
+class ModelUnknown(AgentError):
+    """No chat model of that name is configured."""

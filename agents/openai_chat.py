@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -17,7 +17,9 @@ from openai.types.chat import (
     ChatCompletionFunctionToolParam,
     ChatCompletionMessageParam,
 )
+from openai.types.chat.chat_completion_chunk import ChoiceDelta
 from openai.types.shared_params import ResponseFormatJSONSchema
+from pydantic import JsonValue
 
 from agents.answer import Usage
 from agents.chat_model import ChatDelta, ChatMessage, Sampling, ToolDefinition, ToolOffer, ToolRequestDelta
@@ -108,7 +110,7 @@ class OpenAIChatModel:
                     if chunk is None:
                         break
                     delta = ending.take(chunk)
-                    if delta.text or delta.tool_requests:
+                    if delta.text or delta.reasoning or delta.tool_requests:
                         started = True
                         if chosen is None:
                             yield delta
@@ -175,9 +177,16 @@ class OpenAIChatModel:
             top_p=openai.omit if sampling.top_p is None else sampling.top_p,
             seed=openai.omit if sampling.seed is None else sampling.seed,
             stop=list(sampling.stop) or openai.omit,
+            presence_penalty=openai.omit if sampling.presence_penalty is None else sampling.presence_penalty,
+            frequency_penalty=openai.omit if sampling.frequency_penalty is None else sampling.frequency_penalty,
+            extra_body=_beyond_openai(sampling) or None,
             tools=openai.omit if required else [_wire_tool(tool) for tool in offered] or openai.omit,
             tool_choice=tools.choice if tools and offered and not required else openai.omit,
-            response_format=_wire_choice(offered) if required else openai.omit,
+            response_format=_wire_schema("tool_call", choice_schema(offered))
+            if required
+            else _wire_schema("reply", sampling.output_schema)
+            if sampling.output_schema is not None
+            else openai.omit,
         )
 
     def _too_slow(self, *, started: bool) -> ModelTimeout:
@@ -203,16 +212,35 @@ class _Ending:
         """Keep usage and finish reason, and return text and pieces of calls."""
         if chunk.usage:
             self.usage = _usage(chunk.usage)
-        text = ""
+        text = reasoning = ""
         requests: list[ToolRequestDelta] = []
         for choice in chunk.choices:
             text += choice.delta.content or ""
+            reasoning += _reasoning(choice.delta)
             for piece in choice.delta.tool_calls or ():
                 function = piece.function
                 name, arguments = (function.name or "", function.arguments or "") if function else ("", "")
                 requests.append(ToolRequestDelta(piece.index, piece.id or "", name, arguments))
             self.finish_reason = choice.finish_reason or self.finish_reason
-        return ChatDelta(text=text, tool_requests=tuple(requests))
+        return ChatDelta(text=text, reasoning=reasoning, tool_requests=tuple(requests))
+
+
+def _reasoning(delta: ChoiceDelta) -> str:
+    """Thoughts, which llama.cpp and older vLLM call ``reasoning_content`` and newer vLLM ``reasoning``."""
+    extra = delta.model_extra or {}
+    thought = extra.get("reasoning_content") or extra.get("reasoning")
+    return thought if isinstance(thought, str) else ""
+
+
+def _beyond_openai(sampling: Sampling) -> dict[str, float]:
+    """What vLLM and llama.cpp take beyond OpenAI's wire; llama.cpp has another word for the repetition penalty."""
+    values = {
+        "top_k": sampling.top_k,
+        "min_p": sampling.min_p,
+        "repetition_penalty": sampling.repetition_penalty,
+        "repeat_penalty": sampling.repetition_penalty,
+    }
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _usage(usage: CompletionUsage) -> Usage:
@@ -249,11 +277,8 @@ def _wire_assistant(message: ChatMessage) -> ChatCompletionAssistantMessageParam
     }
 
 
-def _wire_choice(tools: Sequence[ToolDefinition]) -> ResponseFormatJSONSchema:
-    return {
-        "type": "json_schema",
-        "json_schema": {"name": "tool_call", "schema": dict(choice_schema(tools)), "strict": True},
-    }
+def _wire_schema(name: str, schema: Mapping[str, JsonValue]) -> ResponseFormatJSONSchema:
+    return {"type": "json_schema", "json_schema": {"name": name, "schema": dict(schema), "strict": True}}
 
 
 def _wire_tool(tool: ToolDefinition) -> ChatCompletionFunctionToolParam:

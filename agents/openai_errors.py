@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import openai
 
-from agents.errors import AgentError, ModelRefused, ModelUnavailable
+from agents.errors import AgentError, ModelBusy, ModelRefused, ModelUnavailable
 
 _MAX_DETAIL_CHARS = 300
 
@@ -34,8 +34,10 @@ def _explain_status(error: openai.APIStatusError, *, model: str) -> AgentError:
             " model.base_url, which ends in /v1."
         )
     if status == 503:
-        return ModelUnavailable("The model server is loading or overloaded (status 503); ask again in a moment.")
-    if status == 429 or status >= 500:
+        return ModelBusy("The model server is loading or overloaded (status 503); ask again in a moment.")
+    if status == 429:
+        return ModelBusy(f"The model server takes no more requests now (status 429): {_detail(error)}; ask again.")
+    if status >= 500:
         return ModelUnavailable(f"The model server cannot answer now (status {status}): {_detail(error)}; ask again.")
     return ModelRefused(
         f"The model server rejected the request (status {status}): {_detail(error)}; check model.name and"

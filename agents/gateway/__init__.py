@@ -1,0 +1,1 @@
+"""Several named chat models behind one choice: capabilities, retries, fallback, breakers. Knows no HTTP of ours."""
