@@ -109,10 +109,10 @@ def before_generation(
 
 
 def after_proof(
-    text: str, proved: ProvedAnswer, query: str, hits: Sequence[Hit], scope: SearchFilter
+    text: str, proved: ProvedAnswer, query: str, hits: Sequence[Hit], request: AnswerRequest
 ) -> Abstention | None:
     """The abstention that the model's words and their proof call for, or None to let the answer stand."""
-    searched = describe_search(query, scope)
+    searched = describe_search(query, request.search_filter, attached=len(request.attachments))
     if is_refusal(text):
         return Abstention(reason="weak_evidence", searched=searched, nearest=nearest(hits))
     if not proved.supported:
@@ -147,15 +147,16 @@ def nearest(hits: Sequence[Hit]) -> tuple[NearestPassage, ...]:
     )
 
 
-def describe_search(query: str, scope: SearchFilter) -> str:
-    """What was searched, in words."""
+def describe_search(query: str, scope: SearchFilter, *, attached: int = 0) -> str:
+    """What was searched, in words; ``attached`` counts the texts that are attached to the thread."""
     where = ", ".join(repr(name) for name in scope.collections)
     place = (
         f"collection {where}" if len(scope.collections) == 1 else f"collections {where}" if where else "all collections"
     )
     limits = [f"{name} = {value!r}" for name, value in scope.metadata.items()]
     limits += [f"source = {source!r}" for source in scope.sources]
-    return f"{place}{' where ' + ', '.join(limits) if limits else ''}, for “{' '.join(query.split())}”"
+    beside = "" if not attached else " and the attached text" if attached == 1 else f" and {attached} attached texts"
+    return f"{place}{' where ' + ', '.join(limits) if limits else ''}{beside}, for “{' '.join(query.split())}”"
 
 
 def abstention_text(abstention: Abstention, question: str, missing: Sequence[str] = ()) -> str:

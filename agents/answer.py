@@ -29,7 +29,10 @@ class Claim(_Value):
 
 
 class Citation(_Value):
-    """A quoted span of stored text, ``text[char_start:char_end] == quote``: a document's, or a tool result's."""
+    """A quoted span of stored text, ``text[char_start:char_end] == quote``.
+
+    The text is a document's, a tool result's, or one that is attached to the thread.
+    """
 
     number: int
     """One-based, given by the server, in order of first use in the answer."""
@@ -44,6 +47,8 @@ class Citation(_Value):
     char_end: int
     call_id: str = ""
     """Tool call whose stored result the quote is from; the offsets then count in that result."""
+    attachment_id: str = ""
+    """Text attached to the thread that the quote is from; the offsets then count in that text."""
 
 
 class DroppedEvidence(_Value):
@@ -158,3 +163,5 @@ class FoundPassage(_Value):
     bm25_rank: int | None = None
     fused: float = 0.0
     rerank: float | None = None
+    attachment_id: str = ""
+    """Text attached to the thread that the passage is from; ``bm25`` then ranks it among those texts alone."""

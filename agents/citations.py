@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agents.answer import Citation, Claim
+from agents.attached import attachment_of
 from agents.markers import Marker
 from agents.observed import call_of
 from agents.proof.claims import ClaimSpan, split_claims
@@ -76,6 +77,7 @@ def quote(support: Support, evidence: Evidence, number: int) -> Citation:
         char_start=chunk.char_start + support.start,
         char_end=chunk.char_start + support.end,
         call_id=call_of(chunk),
+        attachment_id=attachment_of(chunk),
     )
 
 

@@ -22,6 +22,8 @@ class AnswerRequest:
         agent: Agent that acts on it; empty for an answer from documents alone.
         user: Who asks, for memory, approvals and the audit.
     """
+        attachments: Ids of the texts attached to the thread when it was asked.
+        preset: Prompt of an MCP server that the question was made from, ``SERVER/NAME``; its words are from outside.
 
     run_id: str
     thread_id: str
@@ -31,3 +33,5 @@ class AnswerRequest:
     sampling: Sampling | None = None
     agent: str = ""
     user: str = "local"
+    attachments: tuple[str, ...] = ()
+    preset: str = ""

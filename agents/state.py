@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from agents.answer import Abstention, ContextReport, Usage
+from agents.attached import AttachedTexts, nothing_attached
 from agents.chat_model import ChatMessage, ChatModel
 from agents.citations import ProvedAnswer
 from agents.draught import Draught
@@ -32,6 +33,8 @@ class Context:
     settings: AnswerSettings
     started: float
     """``time.perf_counter()`` at the start of the run."""
+    attached_texts: AttachedTexts = nothing_attached
+    """Reads the texts attached to a thread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,8 @@ class AnswerState:
     """Best first; the prompt takes its passages from them."""
     observed: tuple[Hit, ...] = ()
     """Results of tools as passages; they come before all others and are reason enough to answer."""
+    attached: tuple[Hit, ...] = ()
+    """Passages of texts attached to the thread; they come first and are reason enough to ask the model."""
     instruction: str = ""
     """How the answer is to be written, beside the standing rules."""
     spent: Usage = field(default_factory=Usage)

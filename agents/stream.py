@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator
 from time import perf_counter
 from typing import cast
 
+from agents.attached import AttachedTexts, nothing_attached
 from agents.chat_model import ChatModel
 from agents.closing import closing
 from agents.drafts import Draft
@@ -20,7 +21,15 @@ from agents.state import AnswerState, Context, PassageSearch
 class Answerer:
     """Answers questions one run at a time or many at once; holds nothing between runs."""
 
-    def __init__(self, *, retriever: PassageSearch, chat_model: ChatModel, settings: AnswerSettings) -> None:
+    def __init__(
+        self,
+        *,
+        retriever: PassageSearch,
+        chat_model: ChatModel,
+        settings: AnswerSettings,
+        attached_texts: AttachedTexts = nothing_attached,
+    ) -> None:
+        self._attached_texts = attached_texts
         self._retriever = retriever
         self._chat_model = chat_model
         self._settings = settings
@@ -33,7 +42,9 @@ class Answerer:
         caller writes ``run_cancelled``.
         """
         stamps = stamps_of(request)
-        context = Context(self._retriever, self._chat_model, self._settings, started=perf_counter())
+        context = Context(
+            self._retriever, self._chat_model, self._settings, perf_counter(), attached_texts=self._attached_texts
+        )
         yield RunStarted(**stamps.next(), question=request.question, model=self._chat_model.name)
         parts = self._graph.astream(AnswerState(request), context=context, stream_mode="custom", version="v2")
         status = None

@@ -48,7 +48,7 @@ class TurnParts:
     Attributes:
         system: System prompt with remembered facts.
         history: Earlier turns of the chat, oldest first.
-        passages: Passages shown with the task; none in constrained mode.
+        passages: Passages shown with the task; in constrained mode those of attached texts alone.
         tools: Tools offered.
     """
 

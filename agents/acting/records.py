@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypedDict, cast
+from typing import Any, NotRequired, TypedDict, cast
 
 from pydantic import TypeAdapter
 
@@ -64,6 +64,8 @@ class ActingState(TypedDict):
     step: int
     query: str
     hits: list[dict[str, Any]]
+    attached: NotRequired[list[dict[str, Any]]]
+    """Passages of texts attached to the thread; runs begun by earlier versions have none."""
     top_cosine: float | None
     timings: dict[str, float]
     taint: str

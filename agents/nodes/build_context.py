@@ -8,6 +8,7 @@ from langgraph.runtime import Runtime
 
 from agents.abstention import before_generation
 from agents.answer import ContextReport
+from agents.attached import with_attached
 from agents.context import draft, pack
 from agents.drafts import HitsDraft
 from agents.proof.evidence import prepare
@@ -23,14 +24,15 @@ async def build_context(state: AnswerState, runtime: Runtime[Context]) -> dict[s
     request, context = state.request, runtime.context
     found = await asyncio.to_thread(prepare, [hit.chunk for hit in state.hits])
     abstention = before_generation(request, state.query, state.hits, found, state.top_cosine)
-    if abstention is not None and not state.observed:
+    if abstention is not None and not state.observed and not state.attached:
         report = ContextReport(budget_tokens=context.chat_model.context_tokens)
         runtime.stream_writer(HitsDraft(state.query, state.hits, report))
         return {"abstention": abstention, "evidence": found, "report": report}
     found_hits = state.hits if abstention is None else ()
     if state.observed:
         found_hits = found_hits[:BESIDE_RESULTS]
-    candidates = draft(request.question, request.history, (*state.observed, *found_hits), instruction=state.instruction)
+    passages = (*state.attached, *state.observed, *found_hits)
+    candidates = draft(request.question, request.history, passages, instruction=state.instruction)
     packed = pack(
         candidates,
         await context.chat_model.count_tokens(candidates.texts()),
@@ -38,6 +40,6 @@ async def build_context(state: AnswerState, runtime: Runtime[Context]) -> dict[s
         context_tokens=context.chat_model.context_tokens,
         max_tokens=sampling_of(request, context.settings).max_tokens,
     )
-    runtime.stream_writer(HitsDraft(state.query, state.hits, packed.report))
+    runtime.stream_writer(HitsDraft(state.query, with_attached(state.attached, state.hits), packed.report))
     evidence = await asyncio.to_thread(prepare, [hit.chunk for hit in packed.passages])
     return {"passages": packed.passages, "messages": packed.messages, "report": packed.report, "evidence": evidence}

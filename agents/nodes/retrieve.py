@@ -1,4 +1,4 @@
-"""First node: make the question self-contained and search."""
+"""First node: make the question self-contained, search, and look into what is attached to the thread."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from time import perf_counter
 from langgraph.runtime import Runtime
 
 from agents.abstention import best_cosine
+from agents.attached import ANSWER_SHARE, attached_hits, room_for_attached
 from agents.drafts import QueryDraft
 from agents.history import standalone_query
+from agents.sampling import sampling_of
 from agents.state import AnswerState, Context
 
 MIN_HITS = 10
@@ -34,9 +36,18 @@ async def retrieve(state: AnswerState, runtime: Runtime[Context]) -> dict[str, o
         search_filter=request.search_filter,
         limit=max(LOOKED_AT, kept),
     )
+    room = room_for_attached(
+        evidence_tokens=context.settings.evidence_tokens,
+        evidence_passages=context.settings.evidence_passages,
+        window_tokens=context.chat_model.context_tokens - sampling_of(request, context.settings).max_tokens,
+        share=ANSWER_SHARE,
+        beside=bool(result.hits),
+    )
+    texts = await context.attached_texts(request.attachments)
     return {
         "query": query,
         "hits": result.hits[:kept],
+        "attached": await attached_hits(texts, query, model=context.chat_model, room=room),
         "top_cosine": best_cosine(result.hits),
         "rewrite_ms": (rewritten - started) * 1000,
         "retrieve_ms": (perf_counter() - rewritten) * 1000,

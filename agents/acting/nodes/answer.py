@@ -15,6 +15,7 @@ from agents.acting.context import ActingContext
 from agents.acting.records import ActingState, load_hits, load_reply, load_request
 from agents.acting.review import review
 from agents.answer import ContextReport, Usage
+from agents.attached import beside_attached
 from agents.context import draft
 from agents.drafts import AnswerDraft
 from agents.draught import Draught
@@ -37,6 +38,7 @@ async def answer(state: ActingState, runtime: Runtime[ActingContext]) -> dict[st
         query=state["query"],
         hits=load_hits(state["hits"]),
         observed=observed_hits(calls),
+        attached=load_hits(state.get("attached", [])),
         top_cosine=state["top_cosine"],
         instruction=state["instruction"],
         spent=Usage.model_validate(state["usage"]),
@@ -72,7 +74,8 @@ async def _written(state: AnswerState, inner: Runtime[Context]) -> AnswerState:
 
 async def _taken_over(state: AnswerState, reply: Draught, inner: Runtime[Context]) -> AnswerState:
     """The model's own closing words, held against the passages it was shown and the results it got."""
-    shown = draft(state.request.question, (), state.hits).hits[: inner.context.settings.evidence_passages]
+    found = draft(state.request.question, (), state.hits).hits
+    shown = beside_attached(state.attached, found, limit=inner.context.settings.evidence_passages)
     passages = (*shown, *state.observed)
     evidence = await asyncio.to_thread(prepare, [hit.chunk for hit in passages])
     report = ContextReport(budget_tokens=inner.context.chat_model.context_tokens)

@@ -17,6 +17,7 @@ from agents.acting.prompting import CHARACTERS_PER_TOKEN, TurnLimits, TurnParts,
 from agents.acting.records import ActingState, CallRecord, Frame, TurnRecord, dump_reply, load_hits, load_request
 from agents.acting.repetition import is_repetition
 from agents.acting.turn import Reply, read_reply
+from agents.attached import beside_attached
 from agents.chat_model import ToolOffer, ToolRequest
 from agents.context import draft
 from agents.drafts import StepDraft, TokenDraft
@@ -84,11 +85,12 @@ async def _ask(state: ActingState, runtime: Runtime[ActingContext], spec: AgentS
         *(ending_tools(is_member=is_member) if constrained else ()),
     ]
     facts = await parts.facts(request.user)
-    passages = () if constrained else draft(request.question, (), load_hits(state["hits"])).hits
+    found = () if constrained else draft(request.question, (), load_hits(state["hits"])).hits
+    attached = load_hits(state.get("attached", []))
     told = TurnParts(
         system="\n\n".join(part for part in (system_prompt(spec), facts) if part),
         history=() if is_member else request.history,
-        passages=passages[: parts.answer.evidence_passages],
+        passages=beside_attached(attached, found, limit=parts.answer.evidence_passages),
         tools=tools,
     )
     settings = parts.settings

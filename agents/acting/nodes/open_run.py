@@ -1,4 +1,4 @@
-"""First node: the passages for what was asked, where the agent works with documents."""
+"""First node: passages of attached texts, and those for what was asked where the agent works with documents."""
 
 from __future__ import annotations
 
@@ -12,9 +12,12 @@ from agents.abstention import best_cosine
 from agents.acting.context import ActingContext
 from agents.acting.records import ActingState, Frame, dump_hits, load_request
 from agents.answer import ContextReport
+from agents.attached import ACTING_SHARE, attached_hits, attachment_names, room_for_attached, with_attached
 from agents.drafts import HitsDraft, QueryDraft
 from agents.history import standalone_query
 from agents.nodes.retrieve import HITS_PER_PASSAGE, LOOKED_AT, MIN_HITS
+from agents.request import AnswerRequest
+from retrieval.types import Hit
 
 EARLIER_TURNS = "earlier turns of this chat"
 
@@ -25,6 +28,7 @@ async def open_run(state: ActingState, runtime: Runtime[ActingContext]) -> dict[
     context = runtime.context
     spec = context.agent(request.agent)
     frame = Frame(agent=request.agent, task=request.question, turns=[], variables={})
+    attached = await _attached(request, context, beside=spec.documents)
     opened: dict[str, Any] = {
         "frames": [frame],
         "turn": None,
@@ -32,16 +36,20 @@ async def open_run(state: ActingState, runtime: Runtime[ActingContext]) -> dict[
         "observed": [],
         "query": request.question,
         "hits": [],
+        "attached": dump_hits(attached),
         "top_cosine": None,
         "timings": {},
         "usage": {},
-        "taint": EARLIER_TURNS if request.history else "",
+        "taint": _taint(request, attached),
         "reply": None,
         "instruction": "",
         "ended": False,
         "answer": None,
     }
+    report = ContextReport(budget_tokens=context.parts.chat_model.context_tokens)
     if not spec.documents:
+        if attached:
+            runtime.stream_writer(HitsDraft(request.question, attached, report))
         return opened
     started = perf_counter()
     query = standalone_query(request.question, request.history)
@@ -52,7 +60,7 @@ async def open_run(state: ActingState, runtime: Runtime[ActingContext]) -> dict[
         context.parts.retriever.search, query, search_filter=request.search_filter, limit=max(LOOKED_AT, kept)
     )
     hits = result.hits[:kept]
-    runtime.stream_writer(HitsDraft(query, hits, ContextReport(budget_tokens=context.parts.chat_model.context_tokens)))
+    runtime.stream_writer(HitsDraft(query, with_attached(attached, hits), report))
     return {
         **opened,
         "query": query,
@@ -61,3 +69,27 @@ async def open_run(state: ActingState, runtime: Runtime[ActingContext]) -> dict[
         "timings": {"retrieve": (perf_counter() - started) * 1000},
         "taint": opened["taint"] or (f"document {hits[0].chunk.source}" if hits else ""),
     }
+
+
+async def _attached(request: AnswerRequest, context: ActingContext, *, beside: bool) -> tuple[Hit, ...]:
+    """Passages of the texts attached to the thread; tools and documents have room beside them."""
+    parts = context.parts
+    room = room_for_attached(
+        evidence_tokens=parts.answer.evidence_tokens,
+        evidence_passages=parts.answer.evidence_passages,
+        window_tokens=parts.chat_model.context_tokens - parts.settings.max_tokens_per_turn,
+        share=ACTING_SHARE,
+        beside=beside,
+    )
+    texts = await parts.attached_texts(request.attachments)
+    query = standalone_query(request.question, request.history)
+    return await attached_hits(texts, query, model=parts.chat_model, room=room)
+
+
+def _taint(request: AnswerRequest, attached: tuple[Hit, ...]) -> str:
+    """Where text from outside came from before anything was searched or called; empty without any."""
+    if attached:
+        return f"attached text {attachment_names(attached)}"
+    if request.preset:
+        return f"prompt {request.preset}"
+    return EARLIER_TURNS if request.history else ""

@@ -28,6 +28,7 @@ from agents.acting.records import (
 from agents.acting.turn import read_reply
 from agents.acting.workflow import ClassifyStep, DraftStep, RetrieveStep, ReviewStep, SendStep, WorkflowStep
 from agents.answer import ContextReport
+from agents.attached import beside_attached, with_attached
 from agents.chat_model import ChatMessage, Sampling, ToolDefinition, ToolOffer
 from agents.context import draft
 from agents.drafts import HitsDraft, StepDraft, TokenDraft
@@ -130,7 +131,8 @@ async def _retrieve(query: str, state: ActingState, runtime: Runtime[ActingConte
     ids = {hit.chunk.chunk_id for hit in result.hits}
     hits = (*result.hits, *(hit for hit in known if hit.chunk.chunk_id not in ids))
     report = ContextReport(budget_tokens=parts.chat_model.context_tokens)
-    runtime.stream_writer(HitsDraft(query, hits, report))
+    shown = with_attached(load_hits(state.get("attached", [])), hits)
+    runtime.stream_writer(HitsDraft(query, shown, report))
     taint = state["taint"] or (f"document {hits[0].chunk.source}" if hits else "")
     return {"hits": dump_hits(hits), "taint": taint}
 
@@ -138,7 +140,11 @@ async def _retrieve(query: str, state: ActingState, runtime: Runtime[ActingConte
 async def _draft(instruction: str, state: ActingState, runtime: Runtime[ActingContext], number: int) -> str:
     context, frame = runtime.context, state["frames"][-1]
     calls = [await context.parts.ledger.get(call_id) for call_id in state["observed"]]
-    found = draft(frame["task"], (), load_hits(state["hits"])).hits[: context.parts.answer.evidence_passages]
+    found = beside_attached(
+        load_hits(state.get("attached", [])),
+        draft(frame["task"], (), load_hits(state["hits"])).hits,
+        limit=context.parts.answer.evidence_passages,
+    )
     passages = [
         render_passage(place, title=hit.chunk.title, section=hit.chunk.section, text=hit.chunk.text)
         for place, hit in enumerate((*found, *observed_hits(calls)), start=1)
