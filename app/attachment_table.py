@@ -1,0 +1,28 @@
+"""Table of the texts attached to threads; columns and keys, no queries."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from app.tables import METADATA
+
+attachments = sa.Table(
+    "attachments",
+    METADATA,
+    sa.Column("attachment_id", sa.String(32), primary_key=True),
+    sa.Column("thread_id", sa.String(32), sa.ForeignKey("threads.thread_id", ondelete="CASCADE"), nullable=False),
+    sa.Column("kind", sa.String(16), nullable=False),
+    sa.Column("server", sa.Text, nullable=False),
+    sa.Column("uri", sa.Text, nullable=False),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("media_type", sa.Text, nullable=False),
+    sa.Column("text", sa.Text, nullable=False),
+    sa.Column("characters", sa.Integer, nullable=False),
+    sa.Column("sha256", sa.String(64), nullable=False),
+    sa.Column("pieces", sa.Text, nullable=False),
+    sa.Column("attached_at", sa.String(32), nullable=False),
+    sa.Column("removed_at", sa.String(32)),
+    sa.Index("ix_attachments_thread_id", "thread_id", "attached_at"),
+)
+"""``pieces`` is JSON of the stretches that the text is cut into. A row that was removed keeps its text, so that answers
+which cite it can be opened; it goes with its thread."""
