@@ -9,10 +9,9 @@ from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
-from urllib.parse import quote
 
 import httpx
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from agents.events import RunEvent, is_terminal
 from app.approval_schema import (
@@ -27,7 +26,8 @@ from app.approval_schema import (
     RejectRunRequest,
     SettlementRequest,
 )
-from app.errors import ApiProblem, ApiUnreachable
+from app.client_wire import problem_of, segment
+from app.errors import ApiUnreachable
 from app.eval_schema import EvalDetail, EvalRequest, EvalRun
 from app.ledger_schema import CollectionCreate, CollectionDeleted, StageList
 from app.memory_schema import FactCreate, FactEdit, FactList
@@ -41,7 +41,6 @@ from app.schema import (
     IngestRequest,
     Job,
     JobList,
-    Problem,
     Readiness,
     RunInfo,
     RunRequest,
@@ -171,7 +170,7 @@ class ApiClient:
 
     async def delete_collection(self, name: str) -> CollectionDeleted:
         """Delete a collection with its documents."""
-        return await self._call("DELETE", f"/api/collections/{quote(name, safe='')}", CollectionDeleted)
+        return await self._call("DELETE", f"/api/collections/{segment(name)}", CollectionDeleted)
 
     async def repair(self) -> IngestReport:
         """Mend what differs between ledger and store; waits until it is done."""
@@ -216,15 +215,15 @@ class ApiClient:
 
     async def eval_progress(self, eval_id: str) -> EvalRun:
         """An evaluation without its questions."""
-        return await self._get(f"/api/evals/{_segment(eval_id)}/progress", EvalRun)
+        return await self._get(f"/api/evals/{segment(eval_id)}/progress", EvalRun)
 
     async def eval(self, eval_id: str) -> EvalDetail:
         """An evaluation with its questions."""
-        return await self._get(f"/api/evals/{_segment(eval_id)}", EvalDetail)
+        return await self._get(f"/api/evals/{segment(eval_id)}", EvalDetail)
 
     async def stop_eval(self, eval_id: str) -> EvalRun:
         """End an evaluation before its next question."""
-        return await self._call("POST", f"/api/evals/{_segment(eval_id)}/stop", EvalRun)
+        return await self._call("POST", f"/api/evals/{segment(eval_id)}/stop", EvalRun)
 
     async def facts(self) -> FactList:
         """What is remembered about the caller."""
@@ -251,15 +250,15 @@ class ApiClient:
 
     async def approval(self, call_id: str) -> ApprovalCard:
         """Everything about one call."""
-        return await self._get(f"/api/approvals/{_segment(call_id)}", ApprovalCard)
+        return await self._get(f"/api/approvals/{segment(call_id)}", ApprovalCard)
 
     async def decide(self, call_id: str, request: DecisionRequest) -> Approval:
         """Decide a call; a problem with code ``approval_decided`` says who was first."""
-        return await self._post(f"/api/approvals/{_segment(call_id)}/decision", Approval, request)
+        return await self._post(f"/api/approvals/{segment(call_id)}/decision", Approval, request)
 
     async def settle(self, call_id: str, request: SettlementRequest) -> Approval:
         """Say what became of a call whose outcome is unknown."""
-        return await self._post(f"/api/approvals/{_segment(call_id)}/settlement", Approval, request)
+        return await self._post(f"/api/approvals/{segment(call_id)}/settlement", Approval, request)
 
     async def reject_run(self, request: RejectRunRequest) -> ApprovalList:
         """Reject every undecided call of a run; returns those."""
@@ -278,7 +277,7 @@ class ApiClient:
         async with self._http.stream("GET", "/api/approvals/audit", params=query) as response:
             if response.is_error:
                 await response.aread()
-                raise _problem(response)
+                raise problem_of(response)
             async for text in response.aiter_text():
                 yield text
 
@@ -292,7 +291,7 @@ class ApiClient:
 
     async def revoke_grant(self, grant_id: str) -> None:
         """Take a grant back."""
-        await self._send(self._http.build_request("DELETE", f"/api/grants/{_segment(grant_id)}"))
+        await self._send(self._http.build_request("DELETE", f"/api/grants/{segment(grant_id)}"))
 
     async def tools(self, *, server: str | None = None, wait: bool = False) -> ToolListing:
         """MCP servers and their tools; with ``wait``, slow servers are waited for."""
@@ -309,23 +308,23 @@ class ApiClient:
 
     async def restart_server(self, server: str) -> ServerInfo:
         """Connect to an MCP server anew."""
-        return await self._call("POST", f"/api/tools/servers/{_segment(server)}/restart", ServerInfo)
+        return await self._call("POST", f"/api/tools/servers/{segment(server)}/restart", ServerInfo)
 
     async def resources(self, server: str) -> ResourceListing:
         """What an MCP server has to read."""
-        return await self._get(f"/api/tools/servers/{_segment(server)}/resources", ResourceListing)
+        return await self._get(f"/api/tools/servers/{segment(server)}/resources", ResourceListing)
 
     async def read_resource(self, server: str, uri: str) -> ResourceText:
         """One resource of an MCP server."""
-        return await self._get(f"/api/tools/servers/{_segment(server)}/resource", ResourceText, {"uri": uri})
+        return await self._get(f"/api/tools/servers/{segment(server)}/resource", ResourceText, {"uri": uri})
 
     async def prompts(self, server: str) -> PromptListing:
         """Prompts of an MCP server."""
-        return await self._get(f"/api/tools/servers/{_segment(server)}/prompts", PromptListing)
+        return await self._get(f"/api/tools/servers/{segment(server)}/prompts", PromptListing)
 
     async def fill_prompt(self, server: str, name: str, request: PromptFill) -> PromptText:
         """A prompt with its blanks filled in."""
-        path = f"/api/tools/servers/{_segment(server)}/prompts/{_segment(name)}"
+        path = f"/api/tools/servers/{segment(server)}/prompts/{segment(name)}"
         return await self._post(path, PromptText, request)
 
     async def events(self, run_id: str, *, after: int = 0) -> AsyncGenerator[RunEvent]:
@@ -354,7 +353,7 @@ class ApiClient:
         async with self._http.stream("GET", f"/api/runs/{run_id}/events", params={"after": after}) as response:
             if response.is_error:
                 await response.aread()
-                raise _problem(response)
+                raise problem_of(response)
             async for event in parse_run_events(response.aiter_bytes()):
                 yield event
 
@@ -377,23 +376,8 @@ class ApiClient:
         except httpx.TransportError as error:
             raise self._unreachable() from error
         if response.is_error and response.status_code not in accept:
-            raise _problem(response)
+            raise problem_of(response)
         return response
 
     def _unreachable(self) -> ApiUnreachable:
         return ApiUnreachable(f"The API at {self.base_url} does not answer; start it with `groundwork up`.")
-
-
-def _segment(value: str) -> str:
-    """An id as one segment of a path, whatever a person typed for it."""
-    return quote(value, safe="")
-
-
-def _problem(response: httpx.Response) -> ApiProblem:
-    try:
-        return ApiProblem(Problem.model_validate_json(response.content))
-    except ValidationError:
-        detail = f"The API answered with status {response.status_code} and no reason; see its log."
-        return ApiProblem(
-            Problem(title=response.reason_phrase, status=response.status_code, detail=detail, code="http_error")
-        )
