@@ -24,4 +24,6 @@ def conditions(search_filter: SearchFilter) -> list[Condition]:
         VERSION: search_filter.versions,
     }
     restricting = [Condition(field, values) for field, values in fields.items() if values]
-    return restricting + [Condition(FACETS, (facet(key, value),)) for key, value in search_filter.metadata.items()]
+    pairs = [((key, value),) for key, value in search_filter.metadata.items()]
+    groups = [Condition(FACETS, tuple(facet(*pair) for pair in group)) for group in (*pairs, *search_filter.any_of)]
+    return restricting + groups
