@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from retrieval.errors import EmbeddingModelMismatch, StoreUnavailable
+from retrieval.filters import NOWHERE
 from retrieval.store.protocol import VectorStore
 from retrieval.types import Chunk, SearchFilter
 from tests.contracts.stores import ALL, Home, dense, lexical, texts_of
@@ -173,6 +174,10 @@ FILTERED = [
         (SearchFilter(metadata={"tags": "oom"}), "a"),
         (SearchFilter(metadata={"unknown": "sre"}), ""),
         (SearchFilter(metadata={"team": "sre", "year": 2024}), "ac"),
+        (SearchFilter(any_of=((("team", "dev"), ("tags", "oom")),)), "ab"),
+        (SearchFilter(any_of=((("team", "dev"), ("team", "sre")), (("draft", True),))), "c"),
+        (SearchFilter(any_of=((("file:type", "md"),), (("date:year", "2023"), ("date:year", "2025")))), "b"),
+        (NOWHERE, ""),
         (SearchFilter(collections=("ops",), metadata={"team": "sre"}), "a"),
         (SearchFilter(collections=("hr",), document_ids=(uuid_of("a"),)), ""),
     ],
