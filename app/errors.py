@@ -21,7 +21,7 @@ AppError
 ├── ApiUnreachable     infrastructure: the API does not answer
 ├── ApiProblem         caller: the API answered with a problem document
 └── RequestInvalid     caller: the request cannot be carried out as written
-    └── ReindexRefused
+    └── ReindexRefused, AttachmentRefused
 """
 
 from __future__ import annotations
@@ -91,6 +91,14 @@ class JobFailed(AppError):
 
 class DatabaseUnavailable(AppError):
     """The database cannot be opened, reached or written."""
+
+
+class AttachmentUnknown(NotFound):
+    """No text of that id is attached to the thread."""
+
+
+class AttachmentRefused(RequestInvalid):
+    """What should be attached is no text, holds none, or is too large."""
 
 
 class ThreadUnknown(NotFound):

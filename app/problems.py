@@ -18,6 +18,8 @@ from starlette.exceptions import HTTPException
 from agents.errors import AgentError, AgentUnknown, ModelRefused, ModelTimeout, ModelUnavailable
 from app.errors import (
     AppError,
+    AttachmentRefused,
+    AttachmentUnknown,
     DatabaseUnavailable,
     DocumentUnknown,
     EvalUnknown,
@@ -68,6 +70,8 @@ _INTERNAL = _Kind(500, "internal_error")
 _KINDS: dict[type[Exception], _Kind] = {
     ThreadUnknown: _Kind(404, "thread_unknown"),
     RunUnknown: _Kind(404, "run_unknown"),
+    AttachmentUnknown: _Kind(404, "attachment_unknown"),
+    AttachmentRefused: _Kind(422, "attachment_refused"),
     DocumentUnknown: _Kind(404, "document_unknown"),
     JobUnknown: _Kind(404, "job_unknown"),
     CollectionUnknown: _Kind(404, "collection_unknown"),

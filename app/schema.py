@@ -24,6 +24,8 @@ ProblemCode: TypeAlias = Literal[
     "too_large",
     "thread_unknown",
     "run_unknown",
+    "attachment_unknown",
+    "attachment_refused",
     "document_unknown",
     "job_unknown",
     "collection_unknown",
@@ -239,7 +241,19 @@ class ThreadCreate(_Body):
     title: str = Field(default="", max_length=200)
 
 
-class RunRequest(_Body):
+class Preset(_Body):
+    """The prompt of an MCP server that a question was made from: its words are from outside."""
+
+    server: Annotated[str, StringConstraints(min_length=1, max_length=200)]
+    prompt: Annotated[str, StringConstraints(min_length=1, max_length=200)]
+
+    @property
+    def name(self) -> str:
+        """Both on one line."""
+        return f"{self.server}/{self.prompt}"
+
+
+class RunRequest(_Body, SamplingChoice):
     """A question in a thread."""
 
     question: Text
@@ -250,6 +264,8 @@ class RunRequest(_Body):
     seed: int | None = None
     agent: Annotated[str, StringConstraints(max_length=64)] = ""
     """Agent that acts on it, of ``GET /api/agents``; empty for an answer from documents alone."""
+    preset: Preset | None = None
+    """Where the question was made from a prompt of a server, whether or not it was changed since."""
 
 
 RunState: TypeAlias = Literal["running", "waiting", "answered", "abstained", "failed", "cancelled"]

@@ -98,6 +98,19 @@ class LogSettings(BaseModel):
 
 class Settings(BaseModel):
     """All settings; each section belongs to the folder that uses it."""
+class AttachmentSettings(BaseModel):
+    """Texts attached to one chat: resources of MCP servers, small files, documents."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    max_bytes: int = Field(default=5 * 1024 * 1024, gt=0)
+    """Largest file or resource that may be attached; a larger one is ingested instead."""
+    max_characters: int = Field(default=500_000, gt=0)
+    """Longest text that may be attached, as it is stored."""
+    max_per_thread: int = Field(default=20, ge=1)
+    """Most texts attached to one thread at a time."""
+
+
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -130,6 +143,7 @@ class Settings(BaseModel):
 
 def load_settings(environ: Mapping[str, str], *, config: Path | None = None) -> Settings:
     """Settings from defaults, the configuration file and the environment, later ones first.
+    attachments: AttachmentSettings = AttachmentSettings()
 
     Args:
         environ: The environment, ``os.environ`` in the command line.

@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 
 from tools.types import Risk
 
@@ -115,11 +115,12 @@ class ResourceListing(BaseModel):
 
 
 class ResourcePiece(BaseModel):
-    """One piece of a resource; ``text`` is None where it is no text."""
+    """One piece of a resource; ``text`` is None where it is no text, then ``blob`` has its bytes in base64."""
 
     uri: str
     media_type: str
     text: str | None
+    blob: str | None = None
 
 
 class ResourceText(BaseModel):
@@ -159,11 +160,39 @@ class PromptFill(_Body):
     arguments: dict[str, str] = Field(default_factory=dict)
 
 
+class CompletionAsk(_Body):
+    """A blank that is being filled in; exactly one of ``prompt`` and ``template`` says whose."""
+
+    prompt: str = ""
+    """Name of a prompt."""
+    template: str = ""
+    """Address of a template of resources, with its ``{names}``."""
+    argument: str = Field(min_length=1)
+    value: str = ""
+    """What stands in it so far."""
+    others: dict[str, str] = Field(default_factory=dict)
+    """What stands in the other blanks."""
+
+    @model_validator(mode="after")
+    def _names_one(self) -> CompletionAsk:
+        if bool(self.prompt) == bool(self.template):
+            raise ValueError("name a prompt or a template")
+        return self
+
+
+class CompletionValues(BaseModel):
+    """What the server suggests; empty where it suggests nothing."""
+
+    values: list[str]
+
+
 class PromptLine(BaseModel):
-    """One message of a filled-in prompt."""
+    """One message of a filled-in prompt; a resource in it is named in ``text``."""
 
     role: str
     text: str
+    resource: ResourcePiece | None = None
+    """A resource that came with the message, to be attached."""
 
 
 class PromptText(BaseModel):

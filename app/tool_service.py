@@ -10,6 +10,8 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from app.settings import Settings
 from app.tool_schema import (
+    CompletionAsk,
+    CompletionValues,
     PromptInfo,
     PromptLine,
     PromptListing,
@@ -185,8 +187,16 @@ class ToolService:
         from tools.mcp.catalog import get_prompt
 
         messages = await get_prompt((await self.server(server)).usable(), name, arguments)
-        lines = [PromptLine(role=message.role, text=message.text) for message in messages]
+        lines = [PromptLine.model_validate(message.model_dump()) for message in messages]
         return PromptText(server=server, name=name, messages=lines)
+
+    async def complete(self, server: str, asked: CompletionAsk) -> CompletionValues:
+        """What a server suggests for a blank. Raises ``ServerUnknown`` and ``ServerUnavailable``."""
+        from tools.mcp.catalog import CompletionTarget, complete
+
+        target = CompletionTarget(prompt=asked.prompt, template=asked.template)
+        connection = (await self.server(server)).usable()
+        return CompletionValues(values=await complete(connection, target, asked.argument, asked.value, asked.others))
 
     async def close(self) -> None:
         """End every server that was started."""

@@ -13,6 +13,8 @@ from app.actor import ActorDep
 from app.openapi import problems
 from app.routes.platform import PlatformDep
 from app.tool_schema import (
+    CompletionAsk,
+    CompletionValues,
     PromptFill,
     PromptListing,
     PromptText,
@@ -88,3 +90,9 @@ async def list_prompts(server: str, platform: PlatformDep) -> PromptListing:
 async def fill_prompt(server: str, name: str, blanks: PromptFill, platform: PlatformDep) -> PromptText:
     """A prompt with its blanks filled in, for a person to read before it is sent; untrusted text."""
     return await platform.tools.prompt(server, name, blanks.arguments)
+
+
+@router.post("/servers/{server}/completions", operation_id="complete_argument", responses=problems(404, 422, 503))
+async def complete_argument(server: str, asked: CompletionAsk, platform: PlatformDep) -> CompletionValues:
+    """What the server suggests for a blank of a prompt or of a template of resources."""
+    return await platform.tools.complete(server, asked)

@@ -11,11 +11,16 @@ from typing import TypeVar
 from mcp.client.client import Client
 from mcp.types import (
     BlobResourceContents,
+    ContentBlock,
+    EmbeddedResource,
     GetPromptResult,
     PaginatedResult,
     Prompt,
+    PromptReference,
     Resource,
+    ResourceLink,
     ResourceTemplate,
+    ResourceTemplateReference,
     TextContent,
     TextResourceContents,
 )
@@ -67,18 +72,27 @@ class ServerPrompt(_Value):
 
 
 class ResourceContent(_Value):
-    """One piece of a resource; ``text`` is None where it is no text."""
+    """One piece of a resource; ``text`` is None where it is no text, then ``blob`` has its bytes in base64."""
 
     uri: str
     media_type: str = ""
     text: str | None = None
+    blob: str | None = None
+
+
+class CompletionTarget(_Value):
+    """Whose blank is filled in: that of a prompt, or of a template of resources."""
+
+    prompt: str = ""
+    template: str = ""
 
 
 class PromptMessage(_Value):
-    """One message of a filled-in prompt."""
+    """One message of a filled-in prompt; a resource in it is named in ``text``."""
 
     role: str
     text: str
+    resource: ResourceContent | None = None
 
 
 async def list_tools(connection: McpConnection) -> list[McpTool]:
@@ -123,7 +137,7 @@ async def read_resource(connection: McpConnection, uri: str) -> list[ResourceCon
     """
     result = await connection.ask(lambda client: client.read_resource(uri), what=f"read {uri!r}")
     contents = [_content(item) for item in result.contents]
-    if sum(len(content.text or "") for content in contents) > MAX_RESOURCE_CHARS:
+    if sum(len(content.text or "") + len(content.blob or "") for content in contents) > MAX_RESOURCE_CHARS:
         raise ServerUnavailable(f"The resource {uri!r} of {connection.name!r} is too large to show.")
     return contents
 
@@ -144,6 +158,35 @@ async def get_prompt(connection: McpConnection, name: str, arguments: Mapping[st
     """A prompt with its blanks filled in. Raises ``ServerUnavailable``."""
     result = await connection.ask(lambda client: client.get_prompt(name, dict(arguments)), what=f"fill in {name!r}")
     return _messages(result)
+
+
+async def complete(
+    connection: McpConnection, target: CompletionTarget, argument: str, written: str, others: Mapping[str, str]
+) -> list[str]:
+    """What the server suggests for a blank of a prompt or of a template; nothing where it suggests nothing.
+
+    Args:
+        connection: The server.
+        target: Whose blank it is.
+        argument: Name of the blank.
+        written: What stands in it so far.
+        others: What stands in the other blanks.
+
+    Raises:
+        ServerUnavailable: The server cannot be reached, or what it says does not fit the protocol.
+    """
+    _, client = await connection.connect()
+    if client.server_capabilities.completions is None:
+        return []
+    if target.prompt:
+        reference = PromptReference(type="ref/prompt", name=target.prompt)
+    else:
+        reference = ResourceTemplateReference(type="ref/resource", uri=target.template)
+    result = await connection.ask(
+        lambda client: client.complete(reference, {"name": argument, "value": written}, dict(others)),
+        what=f"suggest values for {argument!r}",
+    )
+    return result.completion.values
 
 
 async def _all(fetch: Callable[[str | None], Awaitable[Page]], items: Callable[[Page], list[Item]]) -> list[Item]:
@@ -181,8 +224,8 @@ def _template(item: ResourceTemplate) -> ServerResource:
 
 
 def _content(item: TextResourceContents | BlobResourceContents) -> ResourceContent:
-    text = item.text if isinstance(item, TextResourceContents) else None
-    return ResourceContent(uri=str(item.uri), media_type=item.mime_type or "", text=text)
+    text, blob = (item.text, None) if isinstance(item, TextResourceContents) else (None, item.blob)
+    return ResourceContent(uri=str(item.uri), media_type=item.mime_type or "", text=text, blob=blob)
 
 
 def _prompt(item: Prompt) -> ServerPrompt:
@@ -194,10 +237,17 @@ def _prompt(item: Prompt) -> ServerPrompt:
 
 
 def _messages(result: GetPromptResult) -> list[PromptMessage]:
-    return [
-        PromptMessage(
-            role=message.role,
-            text=message.content.text if isinstance(message.content, TextContent) else f"[{message.content.type}]",
-        )
-        for message in result.messages
-    ]
+    return [_message(message.role, message.content) for message in result.messages]
+
+
+def _message(role: str, content: ContentBlock) -> PromptMessage:
+    match content:
+        case TextContent():
+            return PromptMessage(role=role, text=content.text)
+        case EmbeddedResource():
+            resource = _content(content.resource)
+            return PromptMessage(role=role, text=f"[resource {resource.uri}]", resource=resource)
+        case ResourceLink():
+            return PromptMessage(role=role, text=f"[resource {content.name}: {content.uri}]")
+        case _:
+            return PromptMessage(role=role, text=f"[{content.type}]")
