@@ -16,9 +16,12 @@ from tools.calls import ToolCall
 from tools.errors import OutcomeUnknown, ToolError
 from tools.fingerprint import arguments_hash
 from tools.ledger import ExecutionLedger
-from tools.types import CallContext, ProgressFunction, Tool, ToolOutput
+from tools.types import CallContext, Caller, ProgressFunction, Tool, ToolOutput
 
 logger = logging.getLogger(__name__)
+
+LOCAL_CALLER = Caller()
+"""The person at this machine, who may see everything."""
 
 
 async def execute(
@@ -27,7 +30,7 @@ async def execute(
     *,
     ledger: ExecutionLedger,
     runner: str,
-    user: str = "local",
+    caller: Caller = LOCAL_CALLER,
     on_progress: ProgressFunction | None = None,
 ) -> ToolCall:
     """Run a call that was approved and return it with its new state.
@@ -45,7 +48,7 @@ async def execute(
     if mismatch:
         await ledger.finish(call.call_id, ToolOutput(mismatch), runner=runner, failed=True)
         return await ledger.get(call.call_id)
-    context = CallContext(call.thread_id, call.run_id, call.call_id, user, on_progress)
+    context = CallContext(call.thread_id, call.run_id, call.call_id, caller.user, on_progress, caller.scope)
     await _run(call, tool, context=context, ledger=ledger, runner=runner)
     return await ledger.get(call.call_id)
 

@@ -8,6 +8,8 @@ from typing import Literal, TypeAlias
 
 from pydantic import JsonValue
 
+from retrieval.types import SearchFilter
+
 Arguments: TypeAlias = Mapping[str, JsonValue]
 
 ProgressFunction: TypeAlias = Callable[[float, float | None, str | None], None]
@@ -61,10 +63,19 @@ class ToolOutput:
 
 
 @dataclass(frozen=True, slots=True)
+class Caller:
+    """For whom a call runs: a person, and what that person may see of the stored documents."""
+
+    user: str = "local"
+    scope: SearchFilter = field(default_factory=SearchFilter)
+
+
+@dataclass(frozen=True, slots=True)
 class CallContext:
     """Who calls, for tools that keep things per thread or user, or that take an idempotency key.
 
-    ``on_progress`` hears of a long call while it runs; it must return at once.
+    ``on_progress`` hears of a long call while it runs; it must return at once. ``scope`` is what the person who asked
+    may see of the stored documents; a tool that reads them narrows it and never leaves it.
     """
 
     thread_id: str
@@ -72,6 +83,7 @@ class CallContext:
     call_id: str
     user: str = "local"
     on_progress: ProgressFunction | None = None
+    scope: SearchFilter = field(default_factory=SearchFilter)
 
 
 ToolFunction: TypeAlias = Callable[[Arguments, CallContext], Awaitable[ToolOutput]]

@@ -53,9 +53,9 @@ def _after_decision(state: ActingState) -> Literal["answer", "propose", "decide"
 
 def _each_call(state: ActingState) -> list[Send] | Literal["collect"]:
     turn = state["turn"]
-    user = load_request(state["request"]).user
+    user, scope = load_request(state["request"]).user, dict(state["request"]["search_filter"])
     tasks = [
-        Send("run_tool", CallTask(call_id=call["call_id"], name=call["name"], user=user))
+        Send("run_tool", CallTask(call_id=call["call_id"], name=call["name"], user=user, scope=scope))
         for call in (turn["calls"] if turn else ())
         if not call["error"]
     ]

@@ -8,11 +8,12 @@ from pydantic import TypeAdapter
 
 from agents.draught import Draught
 from agents.request import AnswerRequest
-from retrieval.types import Hit
+from retrieval.types import Hit, SearchFilter
 
 _HITS: TypeAdapter[tuple[Hit, ...]] = TypeAdapter(tuple[Hit, ...])
 _REPLY: TypeAdapter[Draught] = TypeAdapter(Draught)
 _REQUEST: TypeAdapter[AnswerRequest] = TypeAdapter(AnswerRequest)
+_SCOPE: TypeAdapter[SearchFilter] = TypeAdapter(SearchFilter)
 
 
 class CallRecord(TypedDict):
@@ -91,6 +92,11 @@ def dump_request(request: AnswerRequest) -> dict[str, Any]:
 def load_request(values: dict[str, Any]) -> AnswerRequest:
     """The request that ``dump_request`` was given."""
     return _REQUEST.validate_python(values)
+
+
+def load_scope(values: dict[str, Any]) -> SearchFilter:
+    """What a person may see, from a stored request's ``search_filter``."""
+    return _SCOPE.validate_python(values)
 
 
 def dump_hits(hits: tuple[Hit, ...]) -> list[dict[str, Any]]:

@@ -10,12 +10,13 @@ from typing import Annotated
 from pydantic import Field
 
 from retrieval.errors import RetrievalError
+from retrieval.filters import narrowed
 from retrieval.types import Chunk, SearchFilter
 from tools.builtin.passages import Passage, passage_of, structured
 from tools.builtin.shelf import ChunkShelf, DocumentShelf
 from tools.errors import ToolError
 from tools.function_tool import function_tool
-from tools.types import Tool, ToolOutput
+from tools.types import CallContext, Tool, ToolOutput
 
 MAX_CHARS = 7000
 """Longest stretch in one result."""
@@ -26,6 +27,7 @@ def read_document_tool(shelf: DocumentShelf, chunks: ChunkShelf) -> Tool:
 
     async def read_document(
         document_id: str,
+        context: CallContext,
         start: Annotated[int, Field(ge=0)] = 0,
         length: Annotated[int, Field(ge=1, le=MAX_CHARS)] = 3000,
     ) -> ToolOutput:
@@ -33,20 +35,24 @@ def read_document_tool(shelf: DocumentShelf, chunks: ChunkShelf) -> Tool:
 
         Args:
             document_id: Id of the document, as search_documents gives it.
+            context: What may be seen.
             start: First character to read; 0 is the beginning.
             length: How many characters to read.
         """
-        document = await shelf.document(document_id)
+        scope = narrowed(context.scope, SearchFilter(document_ids=(document_id,)))
+        try:
+            found = await asyncio.to_thread(chunks.chunks, scope)
+        except RetrievalError as error:
+            raise ToolError(f"The document cannot be read now: {error}") from error
+        # A document has its place and its metadata as a whole, so one of its chunks speaks for all of it.
+        hidden = context.scope != SearchFilter() and not found
+        document = None if hidden else await shelf.document(document_id)
         text = await shelf.text(document_id) if document else None
         if document is None or text is None:
             raise ToolError(f"There is no text of a document {document_id!r}; search_documents gives the ids.")
         if start >= len(text):
             raise ToolError(f"The document has {len(text)} characters; start below that.")
         end = min(start + length, len(text))
-        try:
-            found = await asyncio.to_thread(chunks.chunks, SearchFilter(document_ids=(document_id,)))
-        except RetrievalError as error:
-            raise ToolError(f"The document cannot be read now: {error}") from error
         whole = Passage(document_id, "", document.source, document.title, "", None, start, end, text[start:end])
         passages = _within(found, text, start=start, end=end) or [whole]
         rest = f"; go on with start={end}" if end < len(text) else ", to its end"

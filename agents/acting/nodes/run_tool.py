@@ -12,20 +12,23 @@ from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 
 from agents.acting.context import ActingContext
+from agents.acting.records import load_scope
 from agents.drafts import ApprovalDraft, DecisionDraft, ProgressDraft, ReturnDraft
 from tools.calls import ToolCall
 from tools.execute import execute, refuse_missing
 from tools.ledger import POLICY_ACTOR
+from tools.types import Caller
 
 LOST = "The attempt that started this call ended without a word of it."
 
 
 class CallTask(TypedDict):
-    """Which call, and its tool's name on the wire."""
+    """Which call, its tool's name on the wire, who asked, and what that person may see."""
 
     call_id: str
     name: str
     user: str
+    scope: dict[str, Any]
 
 
 async def run_tool(state: CallTask, runtime: Runtime[ActingContext]) -> dict[str, Any]:
@@ -70,6 +73,6 @@ async def _run(call: ToolCall, task: CallTask, runtime: Runtime[ActingContext]) 
         tool,
         ledger=context.parts.ledger,
         runner=context.runner,
-        user=task["user"],
+        caller=Caller(task["user"], load_scope(task.get("scope", {}))),
         on_progress=on_progress,
     )

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from retrieval.errors import StoreUnavailable
 from retrieval.types import Chunk, Hit, HitScores, SearchFilter, SearchResult, SearchTimings
+from tests.retrieval.oracle import may_be_seen
 
 TEXT = "# Limits\n\nA container over its memory limit is killed.\n\nRaise the limit to at most twice its value.\n"
 
@@ -64,7 +65,7 @@ class Shelf:
     def chunks(self, search_filter: SearchFilter) -> list[Chunk]:
         if self.broken:
             raise StoreUnavailable("The store is locked.")
-        return [chunk for chunk in CHUNKS if chunk.document_id in search_filter.document_ids]
+        return [chunk for chunk in CHUNKS if may_be_seen(chunk, search_filter)]
 
     def search(self, query: str, *, search_filter: SearchFilter, limit: int) -> SearchResult:
         if self.broken:

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, cast
 
 import pytest
 
+from retrieval.types import SearchFilter
 from tests.tools.builtin.shelf import TEXT, Shelf
 from tools.arguments import validate_arguments
 from tools.builtin.read_document import MAX_CHARS, read_document_tool
@@ -12,6 +14,7 @@ from tools.errors import ArgumentsInvalid, ToolError
 from tools.types import CallContext, ToolOutput
 
 CONTEXT = CallContext(thread_id="t", run_id="r", call_id="c")
+REPORTS_ALONE = replace(CONTEXT, scope=SearchFilter(collections=("reports",)))
 
 
 def passages(output: ToolOutput) -> list[dict[str, Any]]:
@@ -42,6 +45,28 @@ async def test_a_named_collection_alone_is_searched() -> None:
     await tool.function({"query": "limit", "collection": "handbook", "limit": 1}, CONTEXT)
     await tool.function({"query": "limit"}, CONTEXT)
     assert [scope.collections for scope in shelf.scopes] == [("handbook",), ()]
+
+
+async def test_a_search_never_leaves_what_the_person_may_see() -> None:
+    shelf = Shelf()
+    tool = search_documents_tool(shelf, shelf)
+    await tool.function({"query": "limit"}, REPORTS_ALONE)
+    await tool.function({"query": "limit", "collection": "reports"}, REPORTS_ALONE)
+    assert [scope.collections for scope in shelf.scopes] == [("reports",), ("reports",)]
+    with pytest.raises(ToolError, match=r"no collection 'handbook'.*: reports\."):
+        await tool.function({"query": "limit", "collection": "handbook"}, REPORTS_ALONE)
+
+
+async def test_a_document_that_may_not_be_seen_reads_like_one_that_is_not_there() -> None:
+    tool = read_document_tool(Shelf(), Shelf())
+    refusals: list[str] = []
+    for document_id in ("doc-1", "nowhere"):
+        with pytest.raises(ToolError) as refused:
+            await tool.function({"document_id": document_id}, REPORTS_ALONE)
+        refusals.append(str(refused.value).replace(document_id, "ID"))
+    assert refusals[0] == refusals[1]
+    handbook = replace(CONTEXT, scope=SearchFilter(collections=("handbook",)))
+    assert TEXT in (await tool.function({"document_id": "doc-1"}, handbook)).text
 
 
 async def test_an_unknown_collection_is_answered_with_the_names_that_exist() -> None:
