@@ -31,6 +31,7 @@ from app.errors import ApiUnreachable
 from app.eval_schema import EvalDetail, EvalRequest, EvalRun
 from app.ledger_schema import CollectionCreate, CollectionDeleted, StageList
 from app.memory_schema import FactCreate, FactEdit, FactList
+from app.receipts.schema import Receipt
 from app.schema import (
     ChunkList,
     CollectionInfo,
@@ -204,6 +205,10 @@ class ApiClient:
     async def run(self, run_id: str) -> RunInfo:
         """A run as it stands."""
         return await self._get(f"/api/runs/{run_id}", RunInfo)
+
+    async def receipt(self, run_id: str) -> Receipt:
+        """The receipt of a run's answer."""
+        return await self._get(f"/api/runs/{segment(run_id)}/receipt", Receipt)
 
     async def cancel_run(self, run_id: str) -> RunInfo:
         """Stop a run; returns how it ended."""

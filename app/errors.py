@@ -15,13 +15,14 @@ AppError
 │   └── EvalUnknown
 ├── EvalHalted         infrastructure: an evaluation cannot go on with its next question
 ├── RunActive          caller: the thread has a run that has not ended
+├── RunUnanswered      caller: the run has no answer
 ├── ToolNotOffered     caller: the tool's server is down or was taken away, so nothing can be checked against it
 ├── UserUnknown        caller: the proxy names no user for a decision
 ├── TokenRefused       caller: the home's local token is missing or wrong
 ├── ApiUnreachable     infrastructure: the API does not answer
 ├── ApiProblem         caller: the API answered with a problem document
 └── RequestInvalid     caller: the request cannot be carried out as written
-    └── ReindexRefused, AttachmentRefused
+    └── ReindexRefused, ReceiptUnreadable, AttachmentRefused
 """
 
 from __future__ import annotations
@@ -85,6 +86,10 @@ class ReindexRefused(RequestInvalid):
     """There is nothing to embed anew, or nothing to go back to."""
 
 
+class ReceiptUnreadable(RequestInvalid):
+    """A file is no receipt, or one of a kind that this version cannot check."""
+
+
 class JobFailed(AppError):
     """A background ingest failed as a whole; the message is its error."""
 
@@ -135,6 +140,10 @@ class ModelUnknown(NotFound):
 
 class RunActive(AppError):
     """The thread has a run that has not ended; wait for it or cancel it."""
+
+
+class RunUnanswered(AppError):
+    """The run has no answer: it goes on, failed, or was stopped."""
 
 
 class ToolNotOffered(AppError):

@@ -26,6 +26,7 @@ from app.routes import (
     memory,
     pages,
     questions,
+    receipts,
     runs,
     search,
     threads,
@@ -75,7 +76,7 @@ def create_app(settings: Settings, *, platform: Platform | None = None, **overri
     )
     app.state.platform = platform
     acting = (runs, agents, approvals, grants, questions, memory, tools)
-    routes = (health, search, threads, *acting, pages, ingestions, completions, evals)
+    routes = (health, search, threads, receipts, *acting, pages, ingestions, completions, evals)
     for module in routes:
         app.include_router(module.router)
     app.include_router(documents.build_router(max_upload_bytes=settings.server.max_upload_bytes))

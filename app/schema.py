@@ -35,6 +35,7 @@ ProblemCode: TypeAlias = Literal[
     "fact_unknown",
     "memory_full",
     "run_active",
+    "run_unanswered",
     "approval_unknown",
     "approval_decided",
     "approval_expired",

@@ -33,6 +33,7 @@ from app.metrics import Metrics
 from app.models.store import ModelStore
 from app.originals import Originals
 from app.questions import QuestionInbox
+from app.receipts.export import ReceiptWriter
 from app.receipts.sealing import Sealer
 from app.recovery import Recovery
 from app.run_log import RunLog
@@ -84,6 +85,7 @@ class Platform:
     approvals: ApprovalService
     questions: QuestionInbox
     originals: Originals
+    receipts: ReceiptWriter
     jobs: JobService
     evaluations: EvaluationService
     model_store: ModelStore
@@ -223,6 +225,7 @@ async def open_platform(
             approvals=approvals,
             questions=questions,
             originals=originals,
+            receipts=ReceiptWriter(log, ledger, calls, home.receipt_key),
             jobs=jobs,
             evaluations=evaluations,
             model_store=model_store,
