@@ -18,6 +18,11 @@ class Home:
         return self.root / "models"
 
     @property
+    def engines(self) -> Path:
+        """Environments of model servers that are no part of the application, and weights made for them."""
+        return self.root / "engines"
+
+    @property
     def store(self) -> Path:
         """The embedded vector store."""
         return self.root / "store"

@@ -54,8 +54,24 @@ def main() -> None:
 
 def serve(request: ServeRequest, answers: TextIO) -> None:
     """Load the model, say where it listens, and serve for ever."""
-    # Here, because it loads 100 MB of native code that the parent of this process does not need. It has no types.
-    xllamacpp = cast("Any", importlib.import_module("xllamacpp"))
+    xllamacpp = load_llama_cpp()
+    params = server_params(xllamacpp, request)
+    params.port = 0
+    params.api_keys = [request.api_key]
+    server = xllamacpp.Server(params)
+    answers.write(json.dumps({"base_url": f"{server.listening_address}/v1"}) + "\n")
+    answers.flush()
+    while True:
+        signal.pause()
+
+
+def load_llama_cpp() -> Any:
+    """The library: 100 MB of native code that the parent of a server does not need. It has no types."""
+    return cast("Any", importlib.import_module("xllamacpp"))
+
+
+def server_params(xllamacpp: Any, request: ServeRequest) -> Any:
+    """Parameters of a server of this project, on loopback; port and keys are left to the caller."""
     params = xllamacpp.CommonParams()
     params.model.path = request.model_path
     params.model_alias = {request.name}
@@ -70,16 +86,10 @@ def serve(request: ServeRequest, answers: TextIO) -> None:
     params.cache_ram_mib = PROMPT_CACHE_MIB
     params.use_jinja = True
     params.hostnames = ["127.0.0.1"]
-    params.port = 0
-    params.api_keys = [request.api_key]
     params.endpoint_metrics = True
     params.ui = False
     params.offline = True
-    server = xllamacpp.Server(params)
-    answers.write(json.dumps({"base_url": f"{server.listening_address}/v1"}) + "\n")
-    answers.flush()
-    while True:
-        signal.pause()
+    return params
 
 
 def _die_with_parent() -> None:

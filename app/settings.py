@@ -17,6 +17,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, IPvAnyNetwor
 from agents.settings import AgentSettings, AnswerSettings, ModelSettings
 from app.errors import SettingsInvalid
 from app.home import Home
+from app.serving.settings import ServingSettings
 from ingestion.settings import IngestionSettings, RemoteSettings
 from retrieval.settings import EmbeddingSettings, SearchSettings, StoreSettings
 from tools.settings import ToolSettings
@@ -129,6 +130,7 @@ class AttachmentSettings(BaseModel):
     models: ModelStoreSettings = ModelStoreSettings()
     log: LogSettings = LogSettings()
     tools: ToolSettings = ToolSettings()
+    serving: ServingSettings = ServingSettings()
 
     @property
     def home(self) -> Home:

@@ -30,6 +30,7 @@ from app.cli import (
     reindex,
     search,
     serve,
+    serve_model,
     status,
     up,
 )
@@ -91,6 +92,7 @@ def build() -> typer.Typer:
     root.add_typer(memory.commands, name="memory")
     root.command()(doctor.doctor)
     root.command()(serve.serve)
+    root.command("serve-model")(serve_model.serve_model)
     root.command()(serve.ui)
     for name, module in _HIGHER_GROUPS:
         root.add_typer(importlib.import_module(module).commands, name=name)

@@ -1,0 +1,1 @@
+"""Tests of model servers that people start."""
