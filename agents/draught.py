@@ -29,6 +29,7 @@ class Draught:
         ttft_ms: From the start of the run to the first token; None when none came.
         decode_seconds: From the first token to the last.
         truncated: The model reached its limit before its end.
+        model: Name of the model that wrote it; empty where only one can have.
     """
 
     text: str = ""
@@ -37,6 +38,7 @@ class Draught:
     ttft_ms: float | None = None
     decode_seconds: float = 0.0
     truncated: bool = False
+    model: str = ""
 
     @property
     def tokens_per_second(self) -> float | None:

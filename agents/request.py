@@ -19,11 +19,13 @@ class AnswerRequest:
         history: Earlier turns of the thread, oldest first.
         search_filter: What the search may see.
         sampling: How tokens are drawn; None takes the settings.
+        model: Chat model that answers, by the name it has here; empty for the default one.
         agent: Agent that acts on it; empty for an answer from documents alone.
         user: Who asks, for memory, approvals and the audit.
-    """
         attachments: Ids of the texts attached to the thread when it was asked.
         preset: Prompt of an MCP server that the question was made from, ``SERVER/NAME``; its words are from outside.
+        drop_filters: Names of filters that are read from the question's words and are not to act.
+    """
 
     run_id: str
     thread_id: str
@@ -31,7 +33,9 @@ class AnswerRequest:
     history: tuple[ChatMessage, ...] = ()
     search_filter: SearchFilter = field(default_factory=SearchFilter)
     sampling: Sampling | None = None
+    model: str = ""
     agent: str = ""
     user: str = "local"
     attachments: tuple[str, ...] = ()
     preset: str = ""
+    drop_filters: tuple[str, ...] = ()

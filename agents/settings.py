@@ -7,6 +7,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
+from retrieval.settings import Words
+
 
 class ModelSettings(BaseModel):
     """The chat model: the embedded llama.cpp server, or any OpenAI-compatible server by ``base_url``."""
@@ -31,6 +33,43 @@ class ModelSettings(BaseModel):
     """Longest wait for the first token."""
     token_timeout_seconds: float = Field(default=60.0, gt=0)
     """Longest wait between two tokens."""
+    fallback: Words = ()
+    """Names of ``[endpoints.NAME]`` that stand in when this model does not answer, in order."""
+    retries: int = Field(default=2, ge=0, le=10)
+    """Times that a busy server (503 or 429) is asked again, after growing pauses."""
+
+
+class EndpointSettings(BaseModel):
+    """One more chat model, behind an OpenAI-compatible server; ``[endpoints.NAME]`` in the configuration."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    base_url: str
+    """Address that ends in ``/v1``."""
+    model: str
+    """Model name as the server knows it; a LoRA adapter has one of its own."""
+    api_key: SecretStr | None = None
+    """Key of the server; it never leaves this process."""
+    context_tokens: int = Field(default=4096, ge=1024)
+    """Context window of one request; at most that of the server."""
+    fallback: Words = ()
+    """Names of the models that stand in when this one does not answer, in order."""
+    retries: int = Field(default=2, ge=0, le=10)
+    """Times that a busy server (503 or 429) is asked again, after growing pauses."""
+    max_concurrent: int = Field(default=0, ge=0)
+    """Requests on their way at once, the others wait; 0 sets no limit."""
+    tools: Literal["native", "constrained"] | None = None
+    """How the model is made to call tools; None asks the server."""
+    structured: bool | None = None
+    """Whether the server holds a reply to a JSON Schema; None asks the server."""
+    images: bool | None = None
+    """Whether the model reads pictures; None asks the server."""
+    connect_timeout_seconds: float = Field(default=5.0, gt=0)
+    """Time limit to reach the server."""
+    first_token_timeout_seconds: float = Field(default=300.0, gt=0)
+    """Longest wait for the first token."""
+    token_timeout_seconds: float = Field(default=60.0, gt=0)
+    """Longest wait between two tokens."""
 
 
 class AnswerSettings(BaseModel):
@@ -48,8 +87,24 @@ class AnswerSettings(BaseModel):
     """Most passages in one prompt."""
     history_tokens: int = Field(default=600, ge=0)
     """Most tokens of earlier turns in one prompt."""
-    unsupported: Literal["mark", "remove"] = "mark"
-    """What becomes of a claim without support: marked in the answer, or removed from it."""
+    rewrite: Literal["auto", "model", "rules", "off"] = "auto"
+    """How a follow-up is made self-contained: ``rules`` join the topic of earlier turns, ``model`` asks the chat model,
+    ``auto`` takes the rules, and the model once where they found too little, ``off`` searches the question as it is."""
+    rewrite_seconds: float = Field(default=10.0, gt=0)
+    """Longest wait for a query of the chat model; then the rules write it."""
+    max_queries: int = Field(default=4, ge=1, le=8)
+    """Most searches for one answer: the question, its parts, and once more when too little was found."""
+    filters_from_words: bool = True
+    """Whether words such as "in the runbooks collection" narrow the search; dropped when too little is found."""
+    unsupported: Literal["mark", "remove", "abstain"] = "mark"
+    """What becomes of a claim without support: marked in the answer, removed from it, or the answer is withheld."""
+    judge: Literal["none", "nli", "model"] = "none"
+    """Who reads claims beside their quotes after the proof, and may lower a verdict: nobody, a cross-encoder for
+    natural language inference, or the chat model."""
+    judge_model: str = "cross-encoder/nli-deberta-v3-xsmall"
+    """Cross-encoder of ``nli``: a folder, or the id of one that was fetched before."""
+    judge_seconds: float = Field(default=20.0, gt=0)
+    """Longest wait for the opinions of the chat model; then the proof stands alone."""
 
 
 class AgentSettings(BaseModel):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from time import perf_counter
 from typing import cast
 
@@ -15,7 +15,7 @@ from agents.events import AnswerDone, RunEvent, RunFailed, RunFinished, RunStart
 from agents.graph import build_graph
 from agents.request import AnswerRequest
 from agents.settings import AnswerSettings
-from agents.state import AnswerState, Context, PassageSearch
+from agents.state import AnswerState, Context, PassageSearch, PassageStore
 
 
 class Answerer:
@@ -28,12 +28,22 @@ class Answerer:
         chat_model: ChatModel,
         settings: AnswerSettings,
         attached_texts: AttachedTexts = nothing_attached,
+        choose_model: Callable[[str], ChatModel] | None = None,
+        store: PassageStore | None = None,
     ) -> None:
+        """``chat_model`` answers all requests unless ``choose_model`` finds one by the name in the request."""
         self._attached_texts = attached_texts
+        self._choose_model = choose_model
+        self._store = store
         self._retriever = retriever
         self._chat_model = chat_model
         self._settings = settings
         self._graph = build_graph()
+
+    def context(self, request: AnswerRequest) -> Context:
+        """What the nodes work with in a run that starts now."""
+        model = self._choose_model(request.model) if self._choose_model else self._chat_model
+        return Context(self._retriever, model, self._settings, perf_counter(), self._attached_texts, store=self._store)
 
     async def run(self, request: AnswerRequest) -> AsyncGenerator[RunEvent]:
         """Events of one run, ``seq`` from 1, the last one terminal.
@@ -42,10 +52,8 @@ class Answerer:
         caller writes ``run_cancelled``.
         """
         stamps = stamps_of(request)
-        context = Context(
-            self._retriever, self._chat_model, self._settings, perf_counter(), attached_texts=self._attached_texts
-        )
-        yield RunStarted(**stamps.next(), question=request.question, model=self._chat_model.name)
+        context = self.context(request)
+        yield RunStarted(**stamps.next(), question=request.question, model=context.chat_model.name)
         parts = self._graph.astream(AnswerState(request), context=context, stream_mode="custom", version="v2")
         status = None
         try:

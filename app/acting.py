@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 from agents.acting.config import AgentCatalog, read_catalog
 from agents.acting.context import ActingParts, ToolSource
-from agents.chat_model import ChatModel
+from agents.attached import AttachedTexts, nothing_attached
 from agents.errors import AgentUnknown
 from agents.events import RunEvent
+from agents.gateway.gateway import ModelGateway
 from agents.request import AnswerRequest
 from agents.state import PassageSearch
 from app.checkpoints import open_checkpoints
@@ -39,12 +40,13 @@ class ActingNeeds:
     """What runs of agents work with."""
 
     retriever: PassageSearch
-    chat_model: ChatModel
+    gateway: ModelGateway
     tools: ToolSource
     ledger: ExecutionLedger
     grants: GrantStore
     leases: ThreadLeases
     facts: FactStore
+    attached_texts: AttachedTexts = nothing_attached
 
 
 class AgentService:
@@ -80,7 +82,7 @@ class AgentService:
     async def run(self, request: AnswerRequest, *, last_seq: int = 0) -> AsyncGenerator[RunEvent]:
         """Events of one attempt, see ``agents.acting.runner.ActingRunner.run``."""
         runner = await self._loaded()
-        async with aclosing(runner.run(request, self._parts(), last_seq=last_seq)) as events:
+        async with aclosing(runner.run(request, self._parts(request.model), last_seq=last_seq)) as events:
             async for event in events:
                 yield event
 
@@ -100,14 +102,15 @@ class AgentService:
                 self._runner = runner_class(leases=self._needs.leases, checkpointer=saver)
             return self._runner
 
-    def _parts(self) -> ActingParts:
+    def _parts(self, model: str) -> ActingParts:
         """What one attempt works with; ``agents.toml`` is read anew, so that a change needs no restart."""
         needs, settings = self._needs, self._settings
+        tool_mode = needs.gateway.endpoint(model).capabilities.tools if model else None
         return ActingParts(
             retriever=needs.retriever,
-            chat_model=needs.chat_model,
+            chat_model=needs.gateway.select(model),
             answer=settings.answer,
-            settings=settings.agents,
+            settings=settings.agents.model_copy(update={"tool_mode": tool_mode}) if tool_mode else settings.agents,
             catalog=self.catalog(),
             tools=needs.tools,
             ledger=needs.ledger,
@@ -115,6 +118,7 @@ class AgentService:
             rules=settings.tools.rules,
             approval_time=timedelta(minutes=settings.tools.approval_minutes),
             facts=self._facts,
+            attached_texts=needs.attached_texts,
         )
 
     async def _facts(self, user: str) -> str:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 from uuid import uuid4
 
 from agents.chat_model import ChatMessage, Sampling
 from agents.request import AnswerRequest
 from agents.settings import AnswerSettings
+from app.sampling_schema import SamplingChoice
 from app.schema import RunInfo, RunRequest
 from app.wiring import Platform
 from ingestion.errors import CollectionUnknown
@@ -42,7 +44,9 @@ async def ask(
         ThreadUnknown: There is no such thread.
         RunActive: The thread has a run that has not ended.
         AgentUnknown: There is no such agent.
+        ModelUnknown: There is no such model.
     """
+    platform.gateway.endpoint(request.model)
     search_filter = await search_scope(platform.ledger, request.collections, request.filter)
     if history is None:
         history = await platform.runs.history(thread_id)
@@ -54,8 +58,11 @@ async def ask(
             history=tuple(history),
             search_filter=search_filter,
             sampling=_sampling(platform.settings.answer, request),
+            model=request.model,
             agent=request.agent,
             user=user,
+            attachments=await platform.attachments.current(thread_id),
+            preset=request.preset.name if request.preset else "",
         )
     )
 
@@ -81,9 +88,9 @@ async def search_scope(
     return SearchFilter(collections=tuple(collections), sources=sources, metadata=metadata)
 
 
-def _sampling(settings: AnswerSettings, request: RunRequest) -> Sampling:
-    return Sampling(
-        temperature=settings.temperature if request.temperature is None else request.temperature,
-        max_tokens=request.max_tokens or settings.max_tokens,
-        seed=request.seed,
-    )
+def _sampling(settings: AnswerSettings, *choices: SamplingChoice) -> Sampling:
+    """What the earlier choices say stands over the later ones, and all over the settings."""
+    values: dict[str, Any] = {"temperature": settings.temperature, "max_tokens": settings.max_tokens}
+    for choice in reversed(choices):
+        values |= choice.chosen()
+    return Sampling(**values)

@@ -7,10 +7,12 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
-from agents.chat_model import ChatDelta, ChatMessage, ChatModel, Sampling, ToolOffer
+from agents.attached import AttachedTexts, nothing_attached
+from agents.chat_model import ChatDelta, ChatMessage, Sampling, ToolOffer
 from agents.events import RunEvent
+from agents.gateway.gateway import ModelGateway
 from agents.request import AnswerRequest
-from agents.settings import AnswerSettings, ModelSettings
+from agents.settings import AnswerSettings
 from retrieval.search import Retriever
 
 if TYPE_CHECKING:
@@ -21,9 +23,17 @@ if TYPE_CHECKING:
 class DeferredAnswerer:
     """``agents.stream.Answerer``, made with the first question or by ``load``. Belongs to one event loop."""
 
-    def __init__(self, *, retriever: Retriever, chat_model: ChatModel, settings: AnswerSettings) -> None:
+    def __init__(
+        self,
+        *,
+        retriever: Retriever,
+        gateway: ModelGateway,
+        settings: AnswerSettings,
+        attached_texts: AttachedTexts = nothing_attached,
+    ) -> None:
+        self._attached_texts = attached_texts
         self._retriever = retriever
-        self._chat_model = chat_model
+        self._gateway = gateway
         self._settings = settings
         self._answerer: Answerer | None = None
 
@@ -41,33 +51,41 @@ class DeferredAnswerer:
                 yield event
 
     def like(self, *, retriever: Retriever, settings: AnswerSettings) -> DeferredAnswerer:
-        """Another one with the same model over this search and with these settings."""
-        return DeferredAnswerer(retriever=retriever, chat_model=self._chat_model, settings=settings)
+        """Another one with the same models over this search and with these settings."""
+        return DeferredAnswerer(retriever=retriever, gateway=self._gateway, settings=settings)
 
     def _make(self) -> Answerer:
         from agents.stream import Answerer
 
-        return Answerer(retriever=self._retriever, chat_model=self._chat_model, settings=self._settings)
+        return Answerer(
+            retriever=self._retriever,
+            chat_model=self._gateway.select(),
+            settings=self._settings,
+            attached_texts=self._attached_texts,
+            choose_model=self._gateway.select,
+            store=self._retriever.store,
+        )
 
 
 class DeferredChatModel:
     """``agents.openai_chat.OpenAIChatModel``, connected with its first use. Belongs to one event loop."""
 
-    def __init__(self, settings: ModelSettings, connect: Callable[[], OpenAIChatModel]) -> None:
-        self._settings = settings
+    def __init__(self, name: str, context_tokens: int, connect: Callable[[], OpenAIChatModel]) -> None:
+        self._name = name
+        self._context_tokens = context_tokens
         self._connect = connect
         self._lock = asyncio.Lock()
         self._model: OpenAIChatModel | None = None
 
     @property
     def name(self) -> str:
-        """Model name as sent on the wire."""
-        return self._settings.name
+        """What the model is called here."""
+        return self._name
 
     @property
     def context_tokens(self) -> int:
         """Length of the context window in the model's tokens."""
-        return self._settings.context_tokens
+        return self._context_tokens
 
     async def stream(
         self, messages: Sequence[ChatMessage], sampling: Sampling, *, tools: ToolOffer | None = None

@@ -11,8 +11,8 @@ AppError
 ├── JobFailed          infrastructure: a background ingest failed as a whole
 ├── DatabaseUnavailable  infrastructure: the database cannot be opened or reached
 ├── NotFound           caller: nothing of that id exists
-│   ├── ThreadUnknown, RunUnknown, DocumentUnknown, JobUnknown, ModelUnknown, QuestionUnknown, OriginalMissing
-│   └── EvalUnknown
+│   ├── ThreadUnknown, RunUnknown, DocumentUnknown, JobUnknown, QuestionUnknown, OriginalMissing
+│   └── EvalUnknown, EvalQuestionUnknown
 ├── EvalHalted         infrastructure: an evaluation cannot go on with its next question
 ├── RunActive          caller: the thread has a run that has not ended
 ├── RunUnanswered      caller: the run has no answer
@@ -122,6 +122,10 @@ class EvalUnknown(NotFound):
     """No evaluation of that id."""
 
 
+class EvalQuestionUnknown(NotFound):
+    """No question of that id was kept."""
+
+
 class JobUnknown(NotFound):
     """No ingest job of that id since the API started."""
 
@@ -132,10 +136,6 @@ class QuestionUnknown(NotFound):
 
 class OriginalMissing(NotFound):
     """The file that a document was made of is not there, or another one than it was."""
-
-
-class ModelUnknown(NotFound):
-    """The API serves no model of that name."""
 
 
 class RunActive(AppError):

@@ -17,13 +17,16 @@ from app.problems import add_error_handlers
 from app.routes import (
     agents,
     approvals,
+    attachments,
     completions,
     documents,
+    eval_questions,
     evals,
     grants,
     health,
     ingestions,
     memory,
+    models,
     pages,
     questions,
     receipts,
@@ -76,9 +79,10 @@ def create_app(settings: Settings, *, platform: Platform | None = None, **overri
     )
     app.state.platform = platform
     acting = (runs, agents, approvals, grants, questions, memory, tools)
-    routes = (health, search, threads, receipts, *acting, pages, ingestions, completions, evals)
+    routes = (health, search, threads, receipts, *acting, pages, ingestions, completions, models, eval_questions, evals)
     for module in routes:
         app.include_router(module.router)
+    app.include_router(attachments.build_router(max_file_bytes=settings.attachments.max_bytes))
     app.include_router(documents.build_router(max_upload_bytes=settings.server.max_upload_bytes))
     add_error_handlers(app)
     describe_api(app)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from agents.answer import AnswerStatus, Citation, Claim
+from app.sampling_schema import SamplingChoice, StopText
 
 GROUNDED_MODEL = "groundwork"
 """Model name that always works; the name of the chat model works too, and both answer from the documents."""
@@ -43,17 +44,20 @@ class StreamOptions(_Wire):
     include_usage: bool = False
 
 
-class CompletionRequest(_Wire):
+def _as_tuple(value: object) -> object:
+    """OpenAI's ``stop`` is a text or a list."""
+    return (value,) if isinstance(value, str) else value
+
+
+class CompletionRequest(_Wire, SamplingChoice):
     """A request for a completion. Fields of OpenAI's API that are not here are ignored."""
 
     model: str
     messages: Annotated[tuple[Message, ...], Field(min_length=1)]
     stream: bool = False
     stream_options: StreamOptions | None = None
-    temperature: float | None = Field(default=None, ge=0, le=2)
-    max_tokens: int | None = Field(default=None, ge=1, le=8192)
+    stop: Annotated[tuple[StopText, ...] | None, BeforeValidator(_as_tuple), Field(max_length=8)] = None
     max_completion_tokens: int | None = Field(default=None, ge=1, le=8192)
-    seed: int | None = None
     n: Literal[1] | None = None
     collections: tuple[str, ...] = ()
     """Ours: search in these collections alone."""

@@ -15,17 +15,17 @@ from fastapi.responses import JSONResponse
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.exceptions import HTTPException
 
-from agents.errors import AgentError, AgentUnknown, ModelRefused, ModelTimeout, ModelUnavailable
+from agents.errors import AgentError, AgentUnknown, ModelRefused, ModelTimeout, ModelUnavailable, ModelUnknown
 from app.errors import (
     AppError,
     AttachmentRefused,
     AttachmentUnknown,
     DatabaseUnavailable,
     DocumentUnknown,
+    EvalQuestionUnknown,
     EvalUnknown,
     HomeUnwritable,
     JobUnknown,
-    ModelUnknown,
     OriginalMissing,
     QuestionUnknown,
     RequestInvalid,
@@ -81,6 +81,7 @@ _KINDS: dict[type[Exception], _Kind] = {
     PageUnknown: _Kind(404, "page_unknown"),
     ModelUnknown: _Kind(404, "model_unknown"),
     EvalUnknown: _Kind(404, "eval_unknown"),
+    EvalQuestionUnknown: _Kind(404, "eval_unknown"),
     AgentUnknown: _Kind(404, "agent_unknown"),
     RunActive: _Kind(409, "run_active"),
     RunUnanswered: _Kind(409, "run_unanswered"),

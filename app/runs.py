@@ -251,7 +251,8 @@ class RunService:
 
     def _current(self, run: RunInfo) -> RunInfo:
         work = self._working.get(run.run_id)
-        return run.model_copy(update={"last_seq": work.live.last_seq}) if work else run
+        # Between the commit of the end and its publication the stored number is the newer one.
+        return run.model_copy(update={"last_seq": max(run.last_seq, work.live.last_seq)}) if work else run
 
     async def _follow(self, run_id: str, after: int) -> AsyncGenerator[RunEvent]:
         while True:

@@ -7,6 +7,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
 
 from agents.answer import Answer
+from app.sampling_schema import SamplingChoice
 from ingestion.engines.engine import EngineName
 from ingestion.ignoring import compile_patterns
 from ingestion.loaders.loader import OcrMode
@@ -23,9 +24,9 @@ ProblemCode: TypeAlias = Literal[
     "token_refused",
     "too_large",
     "thread_unknown",
-    "run_unknown",
     "attachment_unknown",
     "attachment_refused",
+    "run_unknown",
     "document_unknown",
     "job_unknown",
     "collection_unknown",
@@ -77,52 +78,6 @@ class Problem(BaseModel):
     detail: str
     code: ProblemCode
     """Machine-readable reason."""
-
-
-class SearchRequest(_Body):
-    """A search without an answer."""
-
-    query: Text
-    collections: tuple[str, ...] = ()
-    filter: dict[str, str | int | float | bool] = Field(default_factory=dict)
-    """Metadata that must match; ``source`` compares with the document's source."""
-    limit: int = Field(default=10, ge=1, le=100)
-
-
-class SearchScores(BaseModel):
-    """Scores and ranks of one hit, see ``retrieval.types.HitScores``."""
-
-    dense: float | None
-    dense_rank: int | None
-    bm25: float | None
-    bm25_rank: int | None
-    fused: float
-    rerank: float | None
-
-
-class SearchHit(BaseModel):
-    """One hit of ``search --json``."""
-
-    rank: int
-    chunk_id: str
-    document_id: str
-    source: str
-    title: str
-    page: int | None
-    section: str
-    char_start: int
-    char_end: int
-    text: str
-    scores: SearchScores
-    matched_terms: list[str] = Field(default_factory=list)
-
-
-class SearchResponse(BaseModel):
-    """The JSON shape of ``search --json``."""
-
-    query: str
-    hits: list[SearchHit]
-    timings_ms: dict[Literal["embed", "search", "rerank", "total"], float]
 
 
 class DocumentList(BaseModel):
@@ -260,9 +215,8 @@ class RunRequest(_Body, SamplingChoice):
     question: Text
     collections: tuple[str, ...] = ()
     filter: dict[str, str | int | float | bool] = Field(default_factory=dict)
-    temperature: float | None = Field(default=None, ge=0, le=2)
-    max_tokens: int | None = Field(default=None, ge=1, le=8192)
-    seed: int | None = None
+    model: Annotated[str, StringConstraints(max_length=64)] = ""
+    """Chat model that answers, of ``GET /api/models``; empty for the default one."""
     agent: Annotated[str, StringConstraints(max_length=64)] = ""
     """Agent that acts on it, of ``GET /api/agents``; empty for an answer from documents alone."""
     preset: Preset | None = None

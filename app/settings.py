@@ -5,21 +5,31 @@ The only reader of the environment.
 
 from __future__ import annotations
 
+import json
 import tomllib
 from collections.abc import Mapping
 from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias
 
 from platformdirs import user_data_path
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, IPvAnyNetwork, SecretStr, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    IPvAnyNetwork,
+    SecretStr,
+    StringConstraints,
+    ValidationError,
+)
 
-from agents.settings import AgentSettings, AnswerSettings, ModelSettings
+from agents.settings import AgentSettings, AnswerSettings, EndpointSettings, ModelSettings
 from app.errors import SettingsInvalid
 from app.home import Home
 from app.serving.settings import ServingSettings
 from ingestion.settings import IngestionSettings, RemoteSettings
-from retrieval.settings import EmbeddingSettings, SearchSettings, StoreSettings
+from retrieval.settings import EmbeddingSettings, SearchSettings, StoreSettings, Words, split_commas
 from tools.settings import ToolSettings
 
 PREFIX = "GROUNDWORK_"
@@ -33,9 +43,9 @@ _TEST_PREFIX = "GROUNDWORK_TEST_"
 CONFIG_NAME = "groundwork.toml"
 
 
-def _split_commas(value: object) -> object:
-    """A list from the environment is written with commas."""
-    return tuple(part.strip() for part in value.split(",")) if isinstance(value, str) else value
+def _read_json(value: object) -> object:
+    """A table as the environment holds it: one JSON object."""
+    return json.loads(value) if isinstance(value, str) else value
 
 
 class ServerSettings(BaseModel):
@@ -51,13 +61,13 @@ class ServerSettings(BaseModel):
     """Address the chat UI binds to."""
     ui_port: int = Field(default=8501, ge=0, le=65535)
     """Port of the chat UI."""
-    allowed_hosts: Annotated[tuple[str, ...], BeforeValidator(_split_commas)] = ("127.0.0.1", "localhost", "[::1]")
+    allowed_hosts: Words = ("127.0.0.1", "localhost", "[::1]")
     """Host headers that the API accepts; ``*`` accepts all. With commas between them in the environment."""
     max_upload_bytes: int = Field(default=100 * 1024 * 1024, gt=0)
     """Larger uploads are refused with 413."""
     user_header: str = ""
     """Header in which a proxy names the user who decides, ``X-Forwarded-User`` for example; empty: all ``local``."""
-    trusted_proxies: Annotated[tuple[IPvAnyNetwork, ...], BeforeValidator(_split_commas)] = (
+    trusted_proxies: Annotated[tuple[IPvAnyNetwork, ...], BeforeValidator(split_commas)] = (
         IPv4Network("127.0.0.1/32"),
         IPv6Network("::1/128"),
     )
@@ -88,17 +98,6 @@ class ModelStoreSettings(BaseModel):
     """Try the model hub before the wheel mirror."""
 
 
-class LogSettings(BaseModel):
-    """What is logged."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
-    """Lowest level that is written."""
-
-
-class Settings(BaseModel):
-    """All settings; each section belongs to the folder that uses it."""
 class AttachmentSettings(BaseModel):
     """Texts attached to one chat: resources of MCP servers, small files, documents."""
 
@@ -112,6 +111,20 @@ class AttachmentSettings(BaseModel):
     """Most texts attached to one thread at a time."""
 
 
+class LogSettings(BaseModel):
+    """What is logged."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
+    """Lowest level that is written."""
+
+
+EndpointName: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]{0,63}$")]
+
+
+class Settings(BaseModel):
+    """All settings; each section belongs to the folder that uses it."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -123,11 +136,14 @@ class AttachmentSettings(BaseModel):
     ingestion: IngestionSettings = IngestionSettings()
     remote: RemoteSettings = RemoteSettings()
     model: ModelSettings = ModelSettings()
+    endpoints: Mapping[EndpointName, Annotated[EndpointSettings, BeforeValidator(_read_json)]] = {}
+    """More chat models by the names that people and requests call them; one JSON object each in the environment."""
     answer: AnswerSettings = AnswerSettings()
     agents: AgentSettings = AgentSettings()
     server: ServerSettings = ServerSettings()
     database: DatabaseSettings = DatabaseSettings()
     models: ModelStoreSettings = ModelStoreSettings()
+    attachments: AttachmentSettings = AttachmentSettings()
     log: LogSettings = LogSettings()
     tools: ToolSettings = ToolSettings()
     serving: ServingSettings = ServingSettings()
@@ -145,7 +161,6 @@ class AttachmentSettings(BaseModel):
 
 def load_settings(environ: Mapping[str, str], *, config: Path | None = None) -> Settings:
     """Settings from defaults, the configuration file and the environment, later ones first.
-    attachments: AttachmentSettings = AttachmentSettings()
 
     Args:
         environ: The environment, ``os.environ`` in the command line.

@@ -18,11 +18,13 @@ from typing import TYPE_CHECKING
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from agents.chat_model import ChatModel
-from agents.errors import ModelUnavailable
+from agents.gateway.gateway import ModelGateway
 from app.acting import ActingNeeds, AgentService
 from app.approvals import ApprovalService
+from app.attachment_store import AttachmentStore
+from app.attachments import AttachmentNeeds, AttachmentService, open_attachments
 from app.database import open_database
-from app.deferred import DeferredAnswerer, DeferredChatModel
+from app.deferred import DeferredAnswerer
 from app.engines import open_engine
 from app.eval_store import EvalStore
 from app.evaluations import EvalParts, EvaluationService
@@ -30,6 +32,7 @@ from app.home import Home
 from app.home_lock import lock_home, require_space
 from app.jobs import JobService
 from app.metrics import Metrics
+from app.model_gateway import detect_capabilities, open_gateway
 from app.models.store import ModelStore
 from app.originals import Originals
 from app.questions import QuestionInbox
@@ -58,7 +61,6 @@ from tools.memory import FactStore
 from tools.types import ToolSpec
 
 if TYPE_CHECKING:
-    from agents.openai_chat import OpenAIChatModel
     from app.model_server import EmbeddedModelServer
 
 logger = logging.getLogger(__name__)
@@ -77,8 +79,10 @@ class Platform:
     ledger: Ledger
     ingester: Ingester
     chat_model: ChatModel
+    gateway: ModelGateway
     answerer: DeferredAnswerer
     threads: ThreadStore
+    attachments: AttachmentService
     runs: RunService
     agents: AgentService
     tools: ToolService
@@ -155,11 +159,15 @@ async def open_platform(
         model_server = None
         if chat_model is None:
             model_server = _embedded_server(settings, model_store)
-            chat_model = DeferredChatModel(settings.model, partial(_connect, settings, model_store, model_server))
-            stack.push_async_callback(chat_model.aclose)
+        gateway = open_gateway(settings, model_store, model_server, stack, given=chat_model)
+        chat_model = gateway.select()
         if model_server is not None:
             stack.push_async_callback(model_server.stop)
-        answerer = DeferredAnswerer(retriever=retriever, chat_model=chat_model, settings=settings.answer)
+        await stack.enter_async_context(_background(detect_capabilities(settings, gateway), "model-detection"))
+        attached = AttachmentStore(engine, settings.attachments.max_per_thread)
+        answerer = DeferredAnswerer(
+            retriever=retriever, gateway=gateway, settings=settings.answer, attached_texts=attached.texts
+        )
         if start_model:
             await _start_model(answerer, model_server)
         metrics = Metrics()
@@ -182,12 +190,13 @@ async def open_platform(
         stack.push_async_callback(tools.close)
         needs = ActingNeeds(
             retriever=retriever,
-            chat_model=chat_model,
+            gateway=gateway,
             tools=tools,
             ledger=calls,
             grants=grants,
             leases=leases,
             facts=facts,
+            attached_texts=attached.texts,
         )
         agents = AgentService(settings, needs)
         stack.push_async_callback(agents.aclose)
@@ -207,6 +216,10 @@ async def open_platform(
         )
         await evaluations.store.interrupt_running()
         stack.push_async_callback(evaluations.close)
+        threads = ThreadStore(engine)
+        attachments = open_attachments(
+            settings, attached, AttachmentNeeds(tools, ledger, store, threads), embedder.count_tokens
+        )
         yield Platform(
             settings=settings,
             home=home,
@@ -217,8 +230,10 @@ async def open_platform(
             ledger=ledger,
             ingester=ingester,
             chat_model=chat_model,
+            gateway=gateway,
             answerer=answerer,
-            threads=ThreadStore(engine),
+            threads=threads,
+            attachments=attachments,
             runs=runs,
             agents=agents,
             tools=tools,
@@ -275,32 +290,3 @@ def _embedded_server(settings: Settings, model_store: ModelStore) -> EmbeddedMod
         logger.warning("No chat model", extra={"reason": str(error)})
         return None
     return EmbeddedModelServer(path, settings.model, settings.home.logs / "model.log")
-
-
-def _connect(settings: Settings, model_store: ModelStore, server: EmbeddedModelServer | None) -> OpenAIChatModel:
-    from agents.openai_chat import OpenAIChatModel, TimeLimits
-
-    model = settings.model
-
-    async def started_server() -> str:
-        if server is None:
-            try:
-                model_store.chat_model_path(model.name)
-            except ModelFilesMissing as error:
-                raise ModelUnavailable(str(error)) from error
-            raise ModelUnavailable("The chat model was added while Groundwork was running; start it again.")
-        await server.start()
-        return await server.base_url()
-
-    key = model.api_key.get_secret_value() if model.api_key else None
-    return OpenAIChatModel(
-        model.base_url or started_server,
-        name=model.name,
-        context_tokens=model.context_tokens,
-        api_key=server.api_key if server else key,
-        limits=TimeLimits(
-            connect=model.connect_timeout_seconds,
-            first_token=model.first_token_timeout_seconds,
-            between_tokens=model.token_timeout_seconds,
-        ),
-    )

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
 
 from retrieval.embedders.precision import PrecisionChoice
+
+
+def split_commas(value: object) -> object:
+    """A list as the environment holds it, with commas between its parts; anything else is left as it is."""
+    return tuple(part.strip() for part in value.split(",")) if isinstance(value, str) else value
+
+
+Words: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(split_commas)]
+"""A list of words, written with commas in the environment."""
 
 
 class EmbeddingSettings(BaseModel):
@@ -41,8 +50,30 @@ class StoreSettings(BaseModel):
     """Time limit of one call to the Qdrant server."""
 
 
+class RerankSettings(BaseModel):
+    """Whether the best candidates are looked at again, and by what."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    kind: Literal["none", "learned", "cross-encoder", "url"] = "none"
+    """``learned``: a small ranker over both legs' scores and the words of the text, without a download.
+    ``cross-encoder``: a sentence-transformers model. ``url``: a server with a rerank route, such as vLLM."""
+    model: str = "cross-encoder/ms-marco-MiniLM-L6-v2"
+    """Of ``cross-encoder``: its folder, or its id on the model hub. Of ``url``: the name that the server knows."""
+    url: str = "http://127.0.0.1:8001/v1/rerank"
+    """Whole address of the rerank route; used when kind is ``url``."""
+    api_key: SecretStr | None = None
+    """Key of the rerank server."""
+    offline: bool = True
+    """Never fetch a cross-encoder: its folder is given, or it has been fetched before."""
+    batch_size: int = Field(default=16, gt=0)
+    """Passages that a cross-encoder or a server takes at once."""
+    timeout_seconds: float = Field(default=5.0, gt=0)
+    """Time limit of one reranking; then the order of the fusion stands, and the search says so."""
+
+
 class SearchSettings(BaseModel):
-    """How both legs are combined."""
+    """How both legs are combined, and what happens to the best of them."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -54,3 +85,15 @@ class SearchSettings(BaseModel):
     """How scores of both legs become one: by distribution, by range, or by rank."""
     dense_weight: float = Field(default=0.4, ge=0, le=1)
     """Weight of the dense leg; the lexical leg has the rest. Not used by ``rrf``."""
+    pool: int = Field(default=50, gt=0)
+    """Best chunks of the fusion that the steps after it look at; further down the order of the fusion stands."""
+    document_support: float = Field(default=0.5, ge=0)
+    """What the three best chunks of a document add to each of its chunks, in shares of their mean score; 0 is off."""
+    per_document: int = Field(default=2, ge=0)
+    """Chunks of one document that may stand before those of others; 0 sets no limit."""
+    duplicate_threshold: float = Field(default=0.9, gt=0)
+    """Resemblance from which a passage is left out as a repeat of a better one, 0 to 1; above 1 is off."""
+    diversity: float = Field(default=0.0, ge=0, le=1)
+    """Weight of novelty against relevance in the order of hits (maximal marginal relevance); 0 is off."""
+    rerank: RerankSettings = RerankSettings()
+    """Second look at the best chunks."""

@@ -33,7 +33,7 @@ async def detect(client: httpx.AsyncClient, name: str) -> Capabilities:
     response.raise_for_status()
     cards = _cards(response.json())
     card = next((card for card in cards if card.get("id") == name), _mapping(None))
-    kind = _kind(card)
+    kind = _kind(card or next(iter(cards), card))
     found = Capabilities(
         kind=kind,
         context_tokens=_whole(card.get("max_model_len")) or _whole(_mapping(card.get("meta")).get("n_ctx")),

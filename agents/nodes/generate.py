@@ -22,12 +22,13 @@ async def generate(state: AnswerState, runtime: Runtime[Context]) -> dict[str, o
     gate = _Gate()
     written: list[str] = []
     pieces: list[str] = []
-    usage, finish_reason = Usage(), None
+    usage, finish_reason, author = Usage(), None, ""
     first = last = 0.0
     stream = context.chat_model.stream(state.messages, sampling_of(state.request, context.settings))
     async with closing(stream) as deltas:
         async for delta in deltas:
             usage, finish_reason = delta.usage or usage, delta.finish_reason or finish_reason
+            author = delta.model or author
             if not delta.text:
                 continue
             last = perf_counter()
@@ -49,6 +50,7 @@ async def generate(state: AnswerState, runtime: Runtime[Context]) -> dict[str, o
         ttft_ms=(first - context.started) * 1000 if first else None,
         decode_seconds=last - first,
         truncated=finish_reason == "length",
+        model=author,
     )
     return {"draught": draught}
 

@@ -12,10 +12,10 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
 
 from agents.answer import Answer
+from agents.errors import ModelUnknown
 from agents.events import AnswerDone, RunCancelled, RunEvent, RunFailed
 from app.asking import ask
 from app.completions import Envelope, Failure, conversation, failure_problem
-from app.errors import ModelUnknown
 from app.openai_wire import (
     GROUNDED_MODEL,
     Completion,
@@ -54,14 +54,14 @@ async def create_completion(request: CompletionRequest, platform: PlatformDep, c
     if request.model not in _model_names(platform):
         raise ModelUnknown(f"There is no model {request.model!r}; use {GROUNDED_MODEL!r}.")
     question, history = conversation(request)
-    run_request = RunRequest(
-        question=question,
-        collections=request.collections,
-        filter=request.filter,
-        temperature=request.temperature,
-        max_tokens=request.max_completion_tokens or request.max_tokens,
-        seed=request.seed,
-    )
+    asked = {
+        "question": question,
+        "collections": request.collections,
+        "filter": request.filter,
+        "model": "" if request.model == GROUNDED_MODEL else request.model,
+    }
+    longest = {"max_tokens": request.max_completion_tokens} if request.max_completion_tokens else {}
+    run_request = RunRequest.model_validate(asked | request.chosen() | longest)
     thread = await platform.threads.create(origin="completion")
     run = await ask(platform, thread.thread_id, run_request, history=history)
     envelope = Envelope(
@@ -127,4 +127,4 @@ def _data(text: str) -> bytes:
 
 
 def _model_names(platform: Platform) -> list[str]:
-    return list(dict.fromkeys([GROUNDED_MODEL, platform.chat_model.name]))
+    return [GROUNDED_MODEL, *(endpoint.name for endpoint in platform.gateway.endpoints)]

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import httpx
@@ -16,7 +16,7 @@ from agents.gateway.detection import detect
 
 
 def server(
-    *, cards: list[Mapping[str, Any]], refuses: tuple[str, ...] = (), props: Mapping[str, Any] | None = None
+    *, cards: Sequence[Mapping[str, Any]], refuses: tuple[str, ...] = (), props: Mapping[str, Any] | None = None
 ) -> httpx.AsyncClient:
     """A client of a server that lists these models and refuses requests in which one of these words stands."""
 

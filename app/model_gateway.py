@@ -1,0 +1,165 @@
+"""Opens the chat models of the settings behind one gateway, and asks their servers what they can."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import AsyncExitStack
+from functools import partial
+from typing import TYPE_CHECKING
+
+import httpx
+
+from agents.chat_model import ChatModel
+from agents.errors import ModelUnavailable, ModelUnknown
+from agents.gateway.capabilities import Capabilities
+from agents.gateway.endpoint import Endpoint
+from agents.gateway.gateway import ModelGateway
+from app.deferred import DeferredChatModel
+from app.errors import SettingsInvalid
+from app.models.store import ModelStore
+from app.settings import Settings
+from retrieval.errors import ModelFilesMissing
+
+if TYPE_CHECKING:
+    from agents.openai_chat import OpenAIChatModel
+    from agents.settings import EndpointSettings
+    from app.model_server import EmbeddedModelServer
+
+logger = logging.getLogger(__name__)
+
+_DETECT_SECONDS = 30.0
+"""Longest wait for one answer while a server is asked what it can."""
+
+
+def open_gateway(
+    settings: Settings,
+    model_store: ModelStore,
+    server: EmbeddedModelServer | None,
+    stack: AsyncExitStack,
+    *,
+    given: ChatModel | None = None,
+) -> ModelGateway:
+    """The model of ``[model]`` first, then those of ``[endpoints.NAME]``; closed with the stack.
+
+    Args:
+        settings: Which models.
+        model_store: Where the embedded model's file is.
+        server: The embedded server, when ``[model]`` has no address.
+        stack: Closes the connections.
+        given: Used instead of the model of ``[model]``; not closed.
+
+    Raises:
+        SettingsInvalid: Two models have one name, or a fallback names what is not there.
+    """
+    main = settings.model
+    if main.name in settings.endpoints:
+        raise SettingsInvalid(f"Two models are called {main.name!r}; give [endpoints.{main.name}] another name.")
+    if given is None:
+        deferred = DeferredChatModel(
+            main.name, main.context_tokens, partial(_connect_main, settings, model_store, server)
+        )
+        stack.push_async_callback(deferred.aclose)
+        given = deferred
+    embedded = Capabilities(kind="llama.cpp", tools="constrained", structured=True, images=False)
+    first = Endpoint(
+        given.name,
+        given,
+        given=embedded if main.base_url is None else Capabilities(context_tokens=main.context_tokens),
+        fallback=main.fallback,
+        retries=main.retries,
+    )
+    others = [_endpoint(name, values, stack) for name, values in settings.endpoints.items()]
+    try:
+        return ModelGateway([first, *others], default=first.name)
+    except ModelUnknown as error:
+        raise SettingsInvalid(f"A fallback in the configuration is wrong: {error}") from error
+
+
+async def detect_capabilities(settings: Settings, gateway: ModelGateway) -> None:
+    """Ask every server by address what it can; one that does not answer keeps what is known of it."""
+    known = dict(settings.endpoints)
+    async with asyncio.TaskGroup() as group:
+        for endpoint in gateway.endpoints:
+            if endpoint.name in known:
+                values = known[endpoint.name]
+                key = values.api_key.get_secret_value() if values.api_key else ""
+                group.create_task(_detect(endpoint, values.base_url, values.model, key))
+            elif settings.model.base_url is not None:
+                key = settings.model.api_key.get_secret_value() if settings.model.api_key else ""
+                group.create_task(_detect(endpoint, settings.model.base_url, settings.model.name, key))
+
+
+async def _detect(endpoint: Endpoint, base_url: str, model: str, key: str) -> None:
+    from agents.gateway.detection import detect
+
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    address = base_url.rstrip("/") + "/"
+    try:
+        async with httpx.AsyncClient(base_url=address, headers=headers, timeout=_DETECT_SECONDS) as client:
+            endpoint.found = await detect(client, model)
+    except (httpx.HTTPError, ValueError) as error:
+        logger.warning("Model server not asked", extra={"model": endpoint.name, "reason": type(error).__name__})
+
+
+def _endpoint(name: str, values: EndpointSettings, stack: AsyncExitStack) -> Endpoint:
+    model = DeferredChatModel(name, values.context_tokens, partial(_connect, values))
+    stack.push_async_callback(model.aclose)
+    return Endpoint(
+        name,
+        model,
+        given=Capabilities(
+            context_tokens=values.context_tokens,
+            tools=values.tools,
+            structured=values.structured,
+            images=values.images,
+        ),
+        fallback=values.fallback,
+        retries=values.retries,
+        max_concurrent=values.max_concurrent,
+    )
+
+
+def _connect(values: EndpointSettings) -> OpenAIChatModel:
+    from agents.openai_chat import OpenAIChatModel, TimeLimits
+
+    return OpenAIChatModel(
+        values.base_url,
+        name=values.model,
+        context_tokens=values.context_tokens,
+        api_key=values.api_key.get_secret_value() if values.api_key else None,
+        limits=TimeLimits(
+            connect=values.connect_timeout_seconds,
+            first_token=values.first_token_timeout_seconds,
+            between_tokens=values.token_timeout_seconds,
+        ),
+    )
+
+
+def _connect_main(settings: Settings, model_store: ModelStore, server: EmbeddedModelServer | None) -> OpenAIChatModel:
+    from agents.openai_chat import OpenAIChatModel, TimeLimits
+
+    model = settings.model
+
+    async def started_server() -> str:
+        if server is None:
+            try:
+                model_store.chat_model_path(model.name)
+            except ModelFilesMissing as error:
+                raise ModelUnavailable(str(error)) from error
+            raise ModelUnavailable("The chat model was added while Groundwork was running; start it again.")
+        await server.start()
+        return await server.base_url()
+
+    key = model.api_key.get_secret_value() if model.api_key else None
+    return OpenAIChatModel(
+        model.base_url or started_server,
+        name=model.name,
+        context_tokens=model.context_tokens,
+        api_key=server.api_key if server else key,
+        limits=TimeLimits(
+            connect=model.connect_timeout_seconds,
+            first_token=model.first_token_timeout_seconds,
+            between_tokens=model.token_timeout_seconds,
+        ),
+    )
