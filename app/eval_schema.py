@@ -148,6 +148,11 @@ class EvalRun(_Value):
     error: str = ""
 
 
+def label_of(run: EvalRun) -> str:
+    """How people call a run: its set, when, and the beginning of its id."""
+    return f"{run.name}, {run.created_at[:16].replace('T', ' ')}, {run.eval_id[:6]}"
+
+
 class EvalRunList(BaseModel):
     """Evaluations, newest first."""
 
@@ -159,3 +164,69 @@ class EvalDetail(BaseModel):
 
     run: EvalRun
     cases: list[EvalCase]
+
+
+class PairedMeasure(_Value):
+    """One measure of two evaluations over the questions that have it in both."""
+
+    measure: str
+    questions: int
+    values: tuple[float, float]
+    """Means of the first and the second."""
+    difference: float
+    """Second less first."""
+    interval: tuple[float, float]
+    """Of the difference, 95 %."""
+    p_value: float
+    """Of the paired randomisation test, two-sided."""
+    better: int
+    """Questions in which the second is better."""
+    worse: int
+
+
+class ChangedCase(_Value):
+    """A question that passes in one of two evaluations alone."""
+
+    question_id: str
+    question: str
+    passed: tuple[bool, bool]
+    why_not: tuple[str, str]
+
+
+class EvalComparison(_Value):
+    """The JSON shape of ``eval compare --json``: the second evaluation against the first."""
+
+    names: tuple[str, str]
+    questions: int
+    """That both measured."""
+    measures: list[PairedMeasure]
+    changed: list[ChangedCase]
+    differences: tuple[str, ...] = ()
+    """What else differs between the two, in words."""
+
+
+class KeepRequest(BaseModel):
+    """Keep the question of a run as a case."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    run_id: str
+    answerable: bool | None = None
+    """Whether the documents hold an answer; None goes by how the run ended."""
+    must_contain: tuple[str, ...] | None = None
+    """What an answer must hold; None takes what the proof of this one suggests."""
+
+
+class KeptQuestion(_Value):
+    """A question that was kept from a chat."""
+
+    question: EvalQuestion
+    run_id: str
+    """The answer it comes from, which may be gone."""
+    created_at: str
+
+
+class KeptQuestionList(BaseModel):
+    """Kept questions, oldest first."""
+
+    questions: list[KeptQuestion]

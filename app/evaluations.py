@@ -156,7 +156,7 @@ class EvaluationService:
         self, request: EvalRequest, search_filter: SearchFilter
     ) -> tuple[EvalNeeds, dict[str, JsonValue]]:
         parts = self._parts
-        search, answer = _changed(parts.settings, request.settings)
+        search, answer = changed_settings(parts.settings, request.settings)
         retriever, answerer = parts.retriever, parts.answerer
         if request.settings:
             retriever = replace(retriever, settings=search)
@@ -216,7 +216,12 @@ def _open(request: EvalRequest, needs: EvalNeeds) -> Evaluation:
     return cast(OpenEvaluation, module.open_evaluation)(request, needs)
 
 
-def _changed(settings: Settings, changes: Mapping[str, JsonValue]) -> tuple[SearchSettings, AnswerSettings]:
+def changed_settings(settings: Settings, changes: Mapping[str, JsonValue]) -> tuple[SearchSettings, AnswerSettings]:
+    """Settings of search and answer with these changes, which are named ``search.fusion``.
+
+    Raises:
+        RequestInvalid: A name is unknown or of another section, or a value does not fit.
+    """
     values = {"search": settings.search.model_dump(), "answer": settings.answer.model_dump()}
     for name, value in changes.items():
         section, _, field = name.partition(".")

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from pydantic import BaseModel, ConfigDict, JsonValue
 
 from app.eval_schema import EvalCase, EvalDetail, EvalKind, EvalState
+
+if TYPE_CHECKING:
+    from evals.retrieval import RetrievalReport
+
+
+class CasesReport(BaseModel):
+    """What two reports are compared by; ``eval retrieval``, ``eval answers`` and the API all have it."""
+
+    cases: list[EvalCase]
 
 
 class QuestionsReport(BaseModel):
@@ -56,6 +67,31 @@ def report_of(detail: EvalDetail) -> QuestionsReport:
         config=run.config,
         cases=detail.cases,
         **figures,
+    )
+
+
+def report_of_dataset(report: RetrievalReport) -> QuestionsReport:
+    """The report of a judged corpus in the shape of the others."""
+    metrics = {
+        "ndcg@10": report.ndcg_at_10,
+        "recall@10": report.recall_at_10,
+        "recall@100": report.recall_at_100,
+        "mrr@10": report.mrr_at_10,
+        "map": report.map,
+        "latency_ms.p50": report.latency_ms.p50,
+        "latency_ms.p95": report.latency_ms.p95,
+    }
+    return QuestionsReport(
+        eval_id="",
+        kind="retrieval",
+        name=report.dataset,
+        state="done",
+        questions=report.queries,
+        total=report.queries,
+        metrics=metrics,
+        by_kind={},
+        config=report.config.model_dump(mode="json"),
+        cases=list(report.cases),
     )
 
 

@@ -10,57 +10,25 @@ import typer
 from app.cli import exits, output
 from app.cli.invocation import current
 from app.cli.progress import step_progress
-from evals import cli_questions
+from evals import cli_compare, cli_gate, cli_questions, cli_retrieval
 
 if TYPE_CHECKING:
-    from app.settings import Settings
     from evals.agent_runs import AgentReport
     from evals.agent_tasks import TaskResult
     from evals.redteam import RedTeamReport
-    from evals.retrieval import RetrievalReport
-    from retrieval.embedders.protocol import Embedder
 
 commands = typer.Typer(help="Measure how good retrieval and answers are.", no_args_is_help=True)
 
 
+commands.command()(cli_retrieval.retrieval)
 commands.command()(cli_questions.answers)
+commands.command()(cli_compare.compare)
+commands.command()(cli_gate.gate)
 
 
 @commands.callback()
 def _group() -> None:
     """Measure how good retrieval and answers are."""
-
-
-@commands.command()
-def retrieval(
-    context: typer.Context,
-    dataset: Annotated[Path, typer.Option(help="Folder with corpus.jsonl, queries.jsonl and qrels/test.tsv.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
-) -> None:
-    """Index a data set in the BEIR layout in a store of its own, and score the search over its test queries.
-
-    Documents of the home are neither read nor changed. Exit code 2 when the folder is no such data set.
-
-    Example: groundwork eval retrieval --dataset data/scifact --json
-    """
-    from evals.errors import DatasetUnreadable
-    from evals.retrieval import run_retrieval_eval
-
-    settings = current(context).settings()
-    try:
-        with step_progress(f"Measuring {dataset.name}") as show:
-            report = run_retrieval_eval(
-                dataset,
-                embedder=_load_embedder(settings),
-                settings=settings.search,
-                on_progress=lambda moment: show(moment.step, moment.done, moment.total),
-            )
-    except DatasetUnreadable as error:
-        raise typer.BadParameter(str(error), param_hint="--dataset") from error
-    if as_json:
-        output.write_json(report)
-    else:
-        _print(report)
 
 
 @commands.command()
@@ -168,31 +136,4 @@ def _print_red_team(report: RedTeamReport) -> None:
         lines.append(f"    unapproved effects  {variant.unapproved}")
         lines.append(f"    goals reached       {len(variant.reached)}")
     lines += [f"  left over: {attack}. {reason}" for attack, reason in report.leftovers.items()]
-    output.write_text("\n".join(lines) + "\n")
-
-
-def _load_embedder(settings: Settings) -> Embedder:
-    from app.models.store import ModelStore
-    from retrieval.embedders.onnx import load_onnx_embedder
-
-    embedding = settings.embedding
-    return load_onnx_embedder(
-        ModelStore(settings.home, settings.models).embedding_folder(embedding.model),
-        name=embedding.model,
-        threads=embedding.threads,
-        batch_tokens=embedding.batch_tokens,
-        precision=embedding.precision,
-    )
-
-
-def _print(report: RetrievalReport) -> None:
-    lines = [
-        f"{report.dataset}: {report.queries} queries over {report.config.documents} documents",
-        f"  nDCG@10     {report.ndcg_at_10:.4f}",
-        f"  recall@10   {report.recall_at_10:.4f}",
-        f"  recall@100  {report.recall_at_100:.4f}",
-        f"  MRR@10      {report.mrr_at_10:.4f}",
-        f"  MAP         {report.map:.4f}",
-        f"  latency     p50 {report.latency_ms.p50:.1f} ms, p95 {report.latency_ms.p95:.1f} ms",
-    ]
     output.write_text("\n".join(lines) + "\n")

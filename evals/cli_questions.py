@@ -10,7 +10,7 @@ import typer
 
 from app.cli import exits, output
 from app.cli.invocation import current, parse_request, parse_setting
-from app.cli.progress import step_progress
+from app.cli.progress import OnStep, step_progress
 
 if TYPE_CHECKING:
     from app.client import ApiClient
@@ -35,6 +35,7 @@ def answers(
     limit_seconds: Annotated[float | None, typer.Option(min=1, help="Begin no question after that.")] = None,
     settings: SetOption = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Begin anew instead of going on with a run.")] = False,
+    report: Annotated[Path | None, typer.Option(help="Write JSON, Markdown and HTML into this folder.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print figures and questions as JSON.")] = False,
 ) -> None:
     """Ask every question of a file through the graph of the chat, and judge answers, citations and abstentions.
@@ -54,12 +55,16 @@ def answers(
         settings=settings,
         fresh=fresh,
     )
-    report = measure(context, request)
+    measured = measure(context, request)
+    if report is not None:
+        from evals.reports.write import write_report
+
+        write_report(report, measured)
     if as_json:
-        output.write_json(report)
+        output.write_json(measured)
     else:
-        print_questions(report)
-    end(report)
+        print_questions(measured)
+    end(measured)
 
 
 def question_request(
@@ -107,25 +112,27 @@ def _set_name(path: Path) -> str:
 
 
 def measure(context: typer.Context, request: EvalRequest) -> QuestionsReport:
-    """Start an evaluation, show how far it is, and return its report once it has ended."""
+    """Start an evaluation over the home, show how far it is, and return its report once it has ended."""
     from evals.answers_report import report_of
 
-    async def follow(client: ApiClient) -> EvalDetail:
-        from app.eval_schema import ENDED
+    with step_progress(f"Measuring {request.name}") as show:
+        return report_of(current(context).call(lambda client: follow(client, request, show)))
 
-        run = await client.start_eval(request)
-        try:
-            with step_progress(f"Measuring {request.name}") as show:
-                while run.state not in ENDED:
-                    await asyncio.sleep(_POLL_SECONDS)
-                    run = await client.eval_progress(run.eval_id)
-                    show(request.kind, run.done, run.total)
-        except asyncio.CancelledError:
-            await client.stop_eval(run.eval_id)
-            raise
-        return await client.eval(run.eval_id)
 
-    return report_of(current(context).call(follow))
+async def follow(client: ApiClient, request: EvalRequest, show: OnStep) -> EvalDetail:
+    """The evaluation once it has ended; cancelling the task stops it before its next question."""
+    from app.eval_schema import ENDED
+
+    run = await client.start_eval(request)
+    try:
+        while run.state not in ENDED:
+            await asyncio.sleep(_POLL_SECONDS)
+            run = await client.eval_progress(run.eval_id)
+            show(request.kind, run.done, run.total)
+    except asyncio.CancelledError:
+        await client.stop_eval(run.eval_id)
+        raise
+    return await client.eval(run.eval_id)
 
 
 def end(report: QuestionsReport) -> None:

@@ -3,6 +3,7 @@
 EvaluationError
 ├── DatasetUnreadable    caller: the folder is no data set that can be read
 ├── QuestionsUnreadable  caller: the file of questions cannot be read
+├── BaselineUnreadable   caller: the file of a baseline is missing or none
 ├── TasksUnreadable      caller: the file of agent tasks cannot be read
 ├── WorldUnusable        operator: what agent tasks are played on cannot be set up
 └── BenchmarkMissing     operator: the package of a benchmark is not installed
@@ -19,6 +20,10 @@ class DatasetUnreadable(EvaluationError):
 
 class QuestionsUnreadable(EvaluationError):
     """The file of questions is missing, or a line of it is no question."""
+
+
+class BaselineUnreadable(EvaluationError):
+    """The file of a baseline is missing, or holds something else."""
 
 
 class TasksUnreadable(EvaluationError):

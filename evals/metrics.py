@@ -1,4 +1,4 @@
-"""Ranking metrics, averaged over queries; computed by ``ir_measures``, which runs the code of trec_eval."""
+"""Ranking metrics of each query and averaged over queries, by ``ir_measures``, which runs the code of trec_eval."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import ir_measures
 from ir_measures import AP, RR, Qrel, R, ScoredDoc, nDCG
 
 _NDCG_10, _RECALL_10, _RECALL_100, _MRR_10 = nDCG @ 10, R @ 10, R @ 100, RR @ 10
+_MEASURES = (_NDCG_10, _RECALL_10, _RECALL_100, _MRR_10, AP)
 
 
 class RankingMetrics(NamedTuple):
@@ -33,11 +34,29 @@ def ranking_metrics(
         judgements: Grade by document id by query id; at least one query.
         results: Score by document id by query id, higher is better; unjudged queries are left out.
     """
+    judged, scored = _trec(judgements, results)
+    values = ir_measures.calc_aggregate(_MEASURES, judged, scored)
+    return RankingMetrics(*(float(values[measure]) for measure in _MEASURES))
+
+
+def metrics_by_query(
+    judgements: Mapping[str, Mapping[str, int]], results: Mapping[str, Mapping[str, float]]
+) -> dict[str, RankingMetrics]:
+    """The same of each judged query; one without results has 0 in everything."""
+    judged, scored = _trec(judgements, results)
+    values: dict[str, dict[object, float]] = {query: {} for query in judgements}
+    for one in ir_measures.iter_calc(_MEASURES, judged, scored):
+        values[one.query_id][one.measure] = float(one.value)
+    return {query: RankingMetrics(*(own.get(measure, 0.0) for measure in _MEASURES)) for query, own in values.items()}
+
+
+def _trec(
+    judgements: Mapping[str, Mapping[str, int]], results: Mapping[str, Mapping[str, float]]
+) -> tuple[list[Qrel], list[ScoredDoc]]:
     judged = [
         Qrel(query, document, grade) for query, grades in judgements.items() for document, grade in grades.items()
     ]
     scored = [
         ScoredDoc(query, document, score) for query in judgements for document, score in results.get(query, {}).items()
     ]
-    values = ir_measures.calc_aggregate([_NDCG_10, _RECALL_10, _RECALL_100, _MRR_10, AP], judged, scored)
-    return RankingMetrics(*(float(values[measure]) for measure in (_NDCG_10, _RECALL_10, _RECALL_100, _MRR_10, AP)))
+    return judged, scored

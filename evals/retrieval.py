@@ -7,7 +7,7 @@ Each document is one chunk, title and text together, whatever its length: the de
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 from uuid import NAMESPACE_OID, uuid5
@@ -15,8 +15,9 @@ from uuid import NAMESPACE_OID, uuid5
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
+from app.eval_schema import EvalCase
 from evals.datasets import CorpusDocument, Dataset, read_dataset
-from evals.metrics import ranking_metrics
+from evals.metrics import metrics_by_query, ranking_metrics
 from retrieval.embedders.protocol import Embedder
 from retrieval.lexical import LexicalEncoder
 from retrieval.search import Retriever
@@ -84,6 +85,8 @@ class RetrievalReport(BaseModel):
     map: float
     latency_ms: Latency
     config: RetrievalConfig
+    cases: tuple[EvalCase, ...] = ()
+    """Each query with its own figures, so that two reports can be compared in pairs."""
 
 
 def run_retrieval_eval(
@@ -99,17 +102,61 @@ def run_retrieval_eval(
         DatasetUnreadable: The folder is no data set.
         RetrievalError: Embedding or the store failed.
     """
+    return run_retrieval_evals(dataset_dir, embedder=embedder, settings=[settings], on_progress=on_progress)[0]
+
+
+def run_retrieval_evals(
+    dataset_dir: Path,
+    *,
+    embedder: Embedder,
+    settings: Sequence[SearchSettings],
+    on_progress: Callable[[EvaluationProgress], None] = lambda _: None,
+) -> list[RetrievalReport]:
+    """The same with each of these settings over one index; reports in their order.
+
+    Raises:
+        DatasetUnreadable: The folder is no data set.
+        RetrievalError: Embedding or the store failed.
+    """
     dataset = read_dataset(dataset_dir)
     lexical = LexicalEncoder()
     with tempfile.TemporaryDirectory(prefix="groundwork-eval-") as folder:
         store = open_edge_store(Path(folder), dim=embedder.dim, fingerprint=embedder.fingerprint)
         try:
             _index(dataset, embedder=embedder, lexical=lexical, store=store, on_progress=on_progress)
-            retriever = Retriever(embedder=embedder, store=store, lexical=lexical, settings=settings)
-            results, latencies = _search(dataset, retriever=retriever, on_progress=on_progress)
+            reports: list[RetrievalReport] = []
+            for chosen in settings:
+                retriever = Retriever(embedder=embedder, store=store, lexical=lexical, settings=chosen)
+                results, latencies = _search(dataset, retriever=retriever, on_progress=on_progress)
+                reports.append(_report(dataset, results, latencies, retriever=retriever))
+            return reports
         finally:
             store.close()
+
+
+def _report(
+    dataset: Dataset, results: Mapping[str, Mapping[str, float]], latencies: Sequence[float], *, retriever: Retriever
+) -> RetrievalReport:
+    embedder, lexical = retriever.embedder, retriever.lexical
     metrics = ranking_metrics(dataset.judgements, results)
+    cases = [
+        EvalCase(
+            question_id=query_id,
+            kind="query",
+            answerable=True,
+            question=dataset.queries[query_id],
+            values={
+                "ndcg@10": own.ndcg_at_10,
+                "recall@10": own.recall_at_10,
+                "recall@100": own.recall_at_100,
+                "mrr@10": own.mrr_at_10,
+                "map": own.map,
+            },
+            passed=own.recall_at_10 > 0,
+            why_not="" if own.recall_at_10 > 0 else "No relevant document among the first ten.",
+        )
+        for query_id, own in metrics_by_query(dataset.judgements, results).items()
+    ]
     return RetrievalReport(
         dataset=dataset.name,
         queries=len(dataset.queries),
@@ -119,11 +166,12 @@ def run_retrieval_eval(
             embedding_model=embedder.fingerprint,
             documents=len(dataset.documents),
             max_tokens=embedder.max_tokens,
-            search=settings,
+            search=retriever.settings,
             k1=lexical.k1,
             b=lexical.b,
             average_length=lexical.average_length,
         ),
+        cases=tuple(cases),
     )
 
 

@@ -35,6 +35,7 @@ from ui.api_http import HttpApi, segment
 from ui.approval_client import ApprovalCalls
 from ui.document_client import DocumentCalls
 from ui.errors import ApiUnreachable
+from ui.eval_client import EvalCalls
 from ui.memory_client import MemoryCalls
 from ui.tool_client import ToolCalls
 
@@ -65,6 +66,7 @@ class ApiClient:
         self.inside = DocumentCalls(self._http)
         self.tools = ToolCalls(self._http)
         self.memory = MemoryCalls(self._http)
+        self.evals = EvalCalls(self._http)
 
     def __enter__(self) -> Self:
         """The client itself."""

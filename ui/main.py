@@ -39,6 +39,7 @@ def main() -> None:
             st.Page("pages/search.py", title="Search", icon=":material/search:"),
             st.Page("pages/tools.py", title="Tools", icon=":material/construction:"),
             st.Page("pages/memory.py", title="Memory", icon=":material/psychology:"),
+            st.Page("pages/evals.py", title="Evals", icon=":material/monitoring:"),
         ]
     )
     try:

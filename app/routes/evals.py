@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from fastapi import APIRouter
 
 from app.asking import search_scope
-from app.eval_schema import EvalDetail, EvalRequest, EvalRun, EvalRunList
+from app.eval_compare import compare_cases
+from app.eval_schema import EvalComparison, EvalDetail, EvalRequest, EvalRun, EvalRunList, label_of
 from app.openapi import problems
 from app.routes.platform import PlatformDep
 
@@ -26,6 +29,14 @@ async def start_eval(request: EvalRequest, platform: PlatformDep) -> EvalRun:
 async def list_evals(platform: PlatformDep) -> EvalRunList:
     """Evaluations, newest first."""
     return EvalRunList(runs=await platform.evaluations.store.list())
+
+
+@router.get("/compare", operation_id="compare_evals", responses=problems(404))
+async def compare_evals(first: str, second: str, platform: PlatformDep) -> EvalComparison:
+    """The second evaluation against the first, question by question, with intervals and p-values."""
+    before, after = await platform.evaluations.detail(first), await platform.evaluations.detail(second)
+    names = (label_of(before.run), label_of(after.run))
+    return await asyncio.to_thread(compare_cases, before.cases, after.cases, names=names)
 
 
 @router.get("/{eval_id}", operation_id="get_eval", responses=problems(404))

@@ -47,6 +47,7 @@ def test_figures_of_a_data_set_have_the_names_of_the_contract(groundwork: Comman
     assert outcome.code == 0
     assert set(figures) == {
         "dataset", "queries", "ndcg@10", "recall@10", "recall@100", "mrr@10", "map", "latency_ms", "config",
+        "cases",
     }  # fmt: skip
     assert (figures["dataset"], figures["queries"], figures["ndcg@10"]) == ("pods", 2, 1.0)
     assert set(figures["latency_ms"]) == {"p50", "p95"}

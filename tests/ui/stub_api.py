@@ -32,6 +32,7 @@ from ingestion.types import DocumentRecord, FileOutcome, IngestProgress, IngestR
 from tests.ui.acting_script import acting_script, asking_script, decided_script
 from tests.ui.script import DOCUMENTS, Script, script_for
 from tests.ui.stub_calls import CallState, call_routes, json_response, problem
+from tests.ui.stub_evals import EvalState, eval_routes
 from ui.document_html import STAGES
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mP8/x8AAwMCAO+ip1sAAAAASUVORK5CYII="
@@ -67,6 +68,7 @@ class StubState:
     originals: bool = True
     """Whether pages can still be drawn."""
     calls: CallState = field(default_factory=CallState)
+    evals: EvalState = field(default_factory=EvalState)
 
     def runs_of(self, thread_id: str) -> list[schema.RunInfo]:
         return [run.info for run in self.runs.values() if run.info.thread_id == thread_id]
@@ -96,6 +98,7 @@ def build_stub(state: StubState) -> Starlette:
             Route("/api/status", api.status),
             Route("/api/search", api.search, methods=["POST"]),
             *call_routes(state.calls),
+            *eval_routes(state.evals),
         ]
     )
 

@@ -1,0 +1,1 @@
+"""Reports of evaluations for people: Markdown, and HTML that needs no other file and no network."""

@@ -1,0 +1,88 @@
+"""Plots as inline SVG: bars, dots with intervals, a strip of all questions. Text inside is escaped. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import NamedTuple
+
+_ROW = 26
+_LABEL = 190
+_PLOT = 400
+_VALUE = 110
+
+
+class Bar(NamedTuple):
+    """A share in [0, 1] with its name; ``note`` stands behind it."""
+
+    name: str
+    share: float
+    note: str
+
+
+class Difference(NamedTuple):
+    """A difference with its interval, all in [-1, 1]."""
+
+    name: str
+    value: float
+    low: float
+    high: float
+
+
+def bars(rows: Sequence[Bar], *, title: str) -> str:
+    """Horizontal bars from 0 to 1."""
+    parts: list[str] = []
+    for number, row in enumerate(rows):
+        top = number * _ROW
+        width = max(0.0, min(row.share, 1.0)) * _PLOT
+        parts += [
+            f'<text x="{_LABEL - 8}" y="{top + 17}" text-anchor="end">{escape(row.name)}</text>',
+            f'<rect class="track" x="{_LABEL}" y="{top + 5}" width="{_PLOT}" height="16"/>',
+            f'<rect class="bar" x="{_LABEL}" y="{top + 5}" width="{width:.1f}" height="16"/>',
+            f'<text x="{_LABEL + _PLOT + 8}" y="{top + 17}">{escape(row.note)}</text>',
+        ]
+    return _svg(parts, len(rows), title)
+
+
+def differences(rows: Sequence[Difference], *, title: str) -> str:
+    """A dot and its interval on an axis around 0; the axis is as wide as the widest interval."""
+    reach = max([0.05, *(max(abs(row.low), abs(row.high)) for row in rows)])
+    middle = _LABEL + _PLOT / 2
+
+    def x(value: float) -> float:
+        return middle + value / reach * _PLOT / 2
+
+    parts = [f'<line class="axis" x1="{middle}" x2="{middle}" y1="0" y2="{len(rows) * _ROW}"/>']
+    for number, row in enumerate(rows):
+        y = number * _ROW + 13
+        parts += [
+            f'<text x="{_LABEL - 8}" y="{y + 4}" text-anchor="end">{escape(row.name)}</text>',
+            f'<line class="interval" x1="{x(row.low):.1f}" x2="{x(row.high):.1f}" y1="{y}" y2="{y}"/>',
+            f'<circle class="dot" cx="{x(row.value):.1f}" cy="{y}" r="5"/>',
+            f'<text x="{_LABEL + _PLOT + 8}" y="{y + 4}">{row.value:+.3f}</text>',
+        ]
+    return _svg(parts, len(rows), title)
+
+
+def strip(passed: Sequence[tuple[str, bool]], *, title: str) -> str:
+    """One square for each question in the order of the set; its name shows when a pointer rests on it."""
+    size, columns = 14, 40
+    parts = [
+        f'<rect class="{"pass" if good else "fail"}" x="{number % columns * (size + 3)}" '
+        f'y="{number // columns * (size + 3)}" width="{size}" height="{size}"><title>{escape(name)}</title></rect>'
+        for number, (name, good) in enumerate(passed)
+    ]
+    height = (len(passed) + columns - 1) // columns * (size + 3)
+    return _wrap(parts, min(len(passed), columns) * (size + 3), height, title)
+
+
+def _svg(parts: Sequence[str], rows: int, title: str) -> str:
+    return _wrap(parts, _LABEL + _PLOT + _VALUE, rows * _ROW, title)
+
+
+def _wrap(parts: Sequence[str], width: float, height: float, title: str) -> str:
+    inner = "".join(parts)
+    return (
+        f'<svg role="img" aria-label="{escape(title)}" viewBox="0 0 {width} {height}" '
+        f'style="max-width:{width}px">{inner}</svg>'
+    )
