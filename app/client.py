@@ -45,14 +45,13 @@ from app.schema import (
     Readiness,
     RunInfo,
     RunRequest,
-    SearchRequest,
-    SearchResponse,
     StatusReport,
     ThreadCreate,
     ThreadDetail,
     ThreadInfo,
     ThreadList,
 )
+from app.search_schema import SearchRequest, SearchResponse
 from app.sse import parse_run_events
 from app.tool_schema import (
     PromptFill,

@@ -22,14 +22,13 @@ from app.schema import (
     Readiness,
     RunInfo,
     RunRequest,
-    SearchRequest,
-    SearchResponse,
     StatusReport,
     ThreadCreate,
     ThreadDetail,
     ThreadInfo,
     ThreadList,
 )
+from app.search_schema import SearchRequest, SearchResponse
 from ingestion.types import DocumentRecord
 from ui.api_http import HttpApi, segment
 from ui.approval_client import ApprovalCalls

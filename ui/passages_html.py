@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
 from agents.answer import Claim, ContextReport, FoundPassage
-from app.schema import SearchHit
+from app.search_schema import SearchHit
 from ui.markup import sentence_html, styled
 from ui.wording import GLYPHS, VERDICTS, place, plural, reflowed
 

@@ -20,7 +20,8 @@ from app.mcp_server.schema import (
     SearchArguments,
     SearchResult,
 )
-from app.schema import RunRequest, SearchRequest, ThreadCreate
+from app.schema import RunRequest, ThreadCreate
+from app.search_schema import SearchRequest
 from ingestion.types import DocumentRecord
 
 Report: TypeAlias = Callable[[float, str], Awaitable[None]]

@@ -7,7 +7,8 @@ import pytest
 
 from app.client import ApiClient
 from app.errors import ApiProblem
-from app.schema import IngestRequest, Problem, SearchRequest
+from app.schema import IngestRequest, Problem
+from app.search_schema import SearchRequest
 from app.serve import serve_embedded
 from app.settings import ServerSettings, Settings
 from retrieval.embedders.hashing import HashingEmbedder

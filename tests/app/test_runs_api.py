@@ -11,7 +11,8 @@ from agents.errors import ModelUnavailable
 from agents.events import EVENT_ADAPTER, RunEvent, RunFailed, is_terminal
 from app.client import ApiClient
 from app.errors import ApiProblem
-from app.schema import RunRequest, SearchRequest, ThreadCreate
+from app.schema import RunRequest, ThreadCreate
+from app.search_schema import SearchRequest
 from app.sse import parse_run_events
 from tests.app.conftest import ended
 from tests.fakes import GatedChatModel

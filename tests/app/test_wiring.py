@@ -9,7 +9,8 @@ from pydantic import SecretStr
 
 from agents.errors import ModelUnavailable
 from app.errors import DatabaseUnavailable, HomeLocked
-from app.schema import SearchRequest, ThreadCreate
+from app.schema import ThreadCreate
+from app.search_schema import SearchRequest
 from app.serve import serve_embedded
 from app.settings import DatabaseSettings, Settings
 from app.wiring import open_platform

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from agents.answer import FoundPassage
-from app.schema import SearchHit, SearchRequest
+from app.search_schema import SearchHit, SearchRequest
 from ui import session
 from ui.markup import marks, styled
 from ui.passage_drawer import draw_requested_passage
