@@ -29,8 +29,12 @@ import httpx
 
 IN_FLIGHT = 4
 """Runs at work at a time, so that one kill meets several phases."""
-LONGEST_LIFE_SECONDS = 5.0
-"""Longest time that an API lives once it answers."""
+MOST_STEPS = 6
+"""An API lives until so many things have happened at most: a run begun or ended, a call seen, decided or settled."""
+LAST_SECONDS = 0.5
+"""Longest time that it lives on after the last of them: whatever that set off is then at work."""
+LONGEST_LIFE_SECONDS = 60.0
+"""It is killed then, whether anything has happened or not."""
 REJECT_SHARE = 0.2
 START_SECONDS = 180.0
 POLL_SECONDS = 0.05
@@ -86,6 +90,7 @@ class Trial:
         self.findings = Findings()
         self._database = database
         self._reviewed: set[str] = set()
+        self._happened = 0
         self._model_port = _free_port()
 
     def environment(self, home: str = "home") -> Mapping[str, str]:
@@ -108,7 +113,7 @@ class Trial:
         async with self.model_server():
             while self.findings.kills < kills:
                 async with self.api() as http:
-                    await self._work(http, seconds=self.random.uniform(0.0, LONGEST_LIFE_SECONDS))
+                    await self._work(http, steps=self.random.randint(0, MOST_STEPS))
                     # Killed at once, with requests on the wire.
                 self.findings.kills += 1
                 if self.findings.kills % PROGRESS_EVERY == 0:
@@ -184,10 +189,16 @@ class Trial:
             body = {"server": "counter", "tool": "press", "fingerprint": tool["fingerprint"], "accept": True}
             (await http.post("/api/tools/reviews", json=body)).raise_for_status()
 
-    async def _work(self, http: httpx.AsyncClient, *, seconds: float) -> None:
+    async def _work(self, http: httpx.AsyncClient, *, steps: int) -> None:
         """People at work for a while: new runs, decisions, settlements; cut off in the middle of a request."""
+        until = self._happened + steps
         with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout(LONGEST_LIFE_SECONDS):
+                while self._happened < until:
+                    await self._step(http, begin=True)
+                    await asyncio.sleep(POLL_SECONDS)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self.random.uniform(0.0, LAST_SECONDS)):
                 while True:
                     await self._step(http, begin=True)
                     await asyncio.sleep(POLL_SECONDS)
@@ -205,9 +216,11 @@ class Trial:
             await self._begin(http, button)
             self.buttons.append(button)
             open_buttons.append(button)
+            self._happened += 1
         for button in open_buttons:
             run = (await http.get(f"/api/runs/{button.run_id}")).json()
             button.ended = run["state"] in ENDED
+            self._happened += button.ended
         for approval in (await http.get("/api/approvals")).json()["approvals"]:
             button = next((button for button in self.buttons if button.run_id == approval["run_id"]), None)
             if button is None:
@@ -223,6 +236,7 @@ class Trial:
         button.run_id = started.raise_for_status().json()["run_id"]
 
     async def _treat(self, http: httpx.AsyncClient, button: Button, approval: dict[str, Any]) -> None:
+        self._happened += not button.call_id
         button.call_id = approval["call_id"]
         path = f"/api/approvals/{button.call_id}"
         if approval["state"] == "unknown":
@@ -232,6 +246,7 @@ class Trial:
             response = await http.post(f"{path}/settlement", json={"settlement": settlement})
             if response.is_success:
                 self.findings.unknown += 1
+                self._happened += 1
                 button.acknowledged = "" if again else button.acknowledged
             return
         decision = "reject" if self.random.random() < REJECT_SHARE else "approve"
@@ -243,6 +258,7 @@ class Trial:
             self.findings.faults.append(f"{button.label}: two decisions were acknowledged")
         if won:
             button.acknowledged = decision
+            self._happened += 1
 
     def pressed(self) -> Counter[str]:
         """Effects by label."""
