@@ -13,6 +13,7 @@ from agents.prompting import fill_prompt
 from agents.proof.evidence import Evidence, content
 from agents.proof.tokens import Token, tokenise
 from agents.proof.windows import found_in
+from agents.queries import OWN_NAME
 from agents.request import AnswerRequest
 from retrieval.types import Hit, SearchFilter
 
@@ -31,8 +32,6 @@ CODE_COVERAGE = 0.65
 FEW_WORDS = 3
 """In a question this short (``exit code 255``) a figure is what is asked about; in a longer one it is an example."""
 NEAREST_SHOWN = 3
-_OWN_NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)+|v?[\d.]+(?:/\d+)?|~?/.*|\S*@\S*|--.*")
-"""Names of the asker's own things (``payments-node-7``), versions, addresses, paths, flags: documents may lack them."""
 _REFUSAL = re.compile(
     r"\b(?:passages?|documents?|documentation|context|texts?|sources?|information|excerpts?)\b[^.]{0,60}?"
     r"\b(?:do(?:es)?\s+not|don['’]t|doesn['’]t|no|not|lacks?|cannot|can['’]t)\b[^.]{0,40}?"
@@ -73,7 +72,7 @@ def evidence_signals(question: str, top_cosine: float | None, evidence: Evidence
     weights = {token.key: evidence.weight(token) for token in words}
     total = sum(weights.values())
     held = sum(weights[token.key] for token in words if found_in(token, keys))
-    named = [token for token in words if token.kind in ("name", "identifier") and not _OWN_NAME.fullmatch(token.text)]
+    named = [token for token in words if token.kind in ("name", "identifier") and not OWN_NAME.fullmatch(token.text)]
     missing = [token for token in named if not found_in(token, keys)]
     return EvidenceSignals(
         top_cosine=top_cosine,
@@ -109,13 +108,17 @@ def before_generation(
 
 
 def after_proof(
-    text: str, proved: ProvedAnswer, query: str, hits: Sequence[Hit], request: AnswerRequest
+    text: str, proved: ProvedAnswer, query: str, hits: Sequence[Hit], request: AnswerRequest, *, strict: bool = False
 ) -> Abstention | None:
-    """The abstention that the model's words and their proof call for, or None to let the answer stand."""
+    """The abstention that the model's words and their proof call for, or None to let the answer stand.
+
+    ``strict`` withholds an answer with any claim that nothing supports.
+    """
     searched = describe_search(query, request.search_filter, attached=len(request.attachments))
     if is_refusal(text):
         return Abstention(reason="weak_evidence", searched=searched, nearest=nearest(hits))
-    if not proved.supported:
+    unsupported = any(claim.verdict == "unsupported" for claim in proved.claims)
+    if not proved.supported or (strict and unsupported):
         return Abstention(reason="unsupported_answer", searched=searched, nearest=nearest(hits))
     return None
 

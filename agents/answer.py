@@ -7,6 +7,11 @@ from typing import Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field
 
 Verdict: TypeAlias = Literal["verified", "partial", "unsupported"]
+Opinion: TypeAlias = Literal["supports", "unsure", "contradicts"]
+"""What a second judge says of a claim and its quotes."""
+QueryKind: TypeAlias = Literal["follow_up", "filtered", "part", "again"]
+"""Why a query is not the question: its topic stands in earlier turns, words of it became filters, it is one of several
+things that were asked, or the first search found too little."""
 AnswerStatus: TypeAlias = Literal["answered", "abstained", "failed"]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agents.answer import Citation, Claim
+from agents.answer import Citation, Claim, Opinion
 from agents.attached import attachment_of
 from agents.markers import Marker
 from agents.observed import call_of
@@ -37,7 +37,13 @@ class ProvedAnswer:
 
 
 def prove(
-    text: str, evidence: Evidence, *, question: str, markers: Sequence[Marker] = (), remove_unsupported: bool = False
+    text: str,
+    evidence: Evidence,
+    *,
+    question: str,
+    markers: Sequence[Marker] = (),
+    remove_unsupported: bool = False,
+    opinions: Sequence[Opinion | None] = (),
 ) -> ProvedAnswer:
     """Check every claim of an answer and set its citations.
 
@@ -47,6 +53,7 @@ def prove(
         question: What was asked; its words count as given.
         markers: What the model cited and where; numbers outside of the passages are counted and dropped.
         remove_unsupported: Take claims without support out of the text.
+        opinions: Of a second judge, one a claim, in order; each may lower a verdict, none raises one.
     """
     known = range(1, len(evidence.chunks) + 1)
     judged: list[tuple[ClaimSpan, Judgement]] = []
@@ -58,8 +65,21 @@ def prove(
             cited = _cited_by(span, spans, markers)
             known_cited = {number - 1 for number in cited if number in known}
             judged.append((span, _judge(span.judged, evidence, question, known_cited)))
+    for number, opinion in enumerate(opinions[: len(judged)]):
+        span, judgement = judged[number]
+        judged[number] = (span, lowered(judgement, opinion))
     dropped = sum(number not in known for marker in markers for number in marker.numbers)
     return _assemble(text, judged, evidence, dropped, remove_unsupported=remove_unsupported)
+
+
+def lowered(judgement: Judgement, opinion: Opinion | None) -> Judgement:
+    """The judgement after a second opinion: never a better one."""
+    if opinion == "contradicts" and judgement.verdict != "unsupported":
+        return Judgement("unsupported", (), "A second judge reads the passage the other way.", judgement.coverage)
+    if opinion == "unsure" and judgement.verdict == "verified":
+        explanation = "Found in part: a second judge does not read it in the passage."
+        return Judgement("partial", judgement.supports, explanation, judgement.coverage)
+    return judgement
 
 
 def quote(support: Support, evidence: Evidence, number: int) -> Citation:

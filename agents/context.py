@@ -36,7 +36,7 @@ class Draft:
     def texts(self) -> list[str]:
         """What has to be counted, in one batch: system, frame with question, history, then passages."""
         frame = _ask(self, "")
-        turns = [neutralise(message.content) for message in self.history]
+        turns = [message.content for message in self.history]
         return [
             load_prompt("system"),
             frame,
@@ -62,9 +62,12 @@ def draft(question: str, history: Sequence[ChatMessage], hits: Sequence[Hit], *,
     for hit in hits:
         repeated = any(is_duplicate(hit.chunk, other.chunk) for other in kept)
         (duplicates if repeated else kept).append(hit)
-    # Numbers of an earlier answer point to passages that are no longer there.
-    turns = tuple(ChatMessage(message.role, strip_markers(message.content)[0]) for message in history)
-    return Draft(question, turns, tuple(kept), tuple(duplicates), instruction)
+    return Draft(question, tuple(as_turns(history)), tuple(kept), tuple(duplicates), instruction)
+
+
+def as_turns(history: Sequence[ChatMessage]) -> list[ChatMessage]:
+    """Earlier turns as a prompt has them: numbers of an earlier answer point to passages that are no longer there."""
+    return [ChatMessage(message.role, neutralise(strip_markers(message.content)[0])) for message in history]
 
 
 def pack(
@@ -160,8 +163,7 @@ def _messages(
 ) -> tuple[ChatMessage, ...]:
     rendered = "\n\n".join(_render(number, hit.chunk) for number, hit in enumerate(passages, start=1))
     asked = "\n\n".join(part for part in (neutralise(summary), _ask(candidates, rendered)) if part)
-    earlier = [ChatMessage(message.role, neutralise(message.content)) for message in history]
-    return (ChatMessage("system", load_prompt("system")), *earlier, ChatMessage("user", asked))
+    return (ChatMessage("system", load_prompt("system")), *history, ChatMessage("user", asked))
 
 
 def _ask(candidates: Draft, passages: str) -> str:

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from pydantic import JsonValue
 
-from agents.answer import Answer, Citation, Claim, ContextReport
+from agents.answer import Answer, Citation, Claim, ContextReport, QueryKind
 from agents.proof_record import ProofRecord
 from retrieval.types import Hit
 from tools.calls import ToolCall
@@ -17,9 +17,12 @@ from tools.types import Risk
 
 @dataclass(frozen=True, slots=True)
 class QueryDraft:
-    """The search asks something else than the person did."""
+    """The search asks something else than the person did, or something more."""
 
     query: str
+    kind: QueryKind = "follow_up"
+    by: Literal["rules", "model"] = "rules"
+    filters: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,8 @@ AgentError
 ├── ModelRefused      operator or caller: the model server rejected the request (too long, bad key, unknown model)
 ├── AgentsInvalid     operator: the declaration of agents does not fit
 ├── AgentUnknown      caller: no agent of that name
-└── ModelUnknown      caller: no chat model of that name
+├── ModelUnknown      caller: no chat model of that name
+└── JudgeFailed       operator: the second judge of claims gave no opinion; the proof stands alone
 """
 
 
@@ -41,3 +42,7 @@ class AgentUnknown(AgentError):
 
 class ModelUnknown(AgentError):
     """No chat model of that name is configured."""
+
+
+class JudgeFailed(AgentError):
+    """The second judge of claims gave no opinion."""

@@ -92,7 +92,8 @@ def event_of(draft: Draft, stamp: Stamp) -> RunEvent:
         case TokenDraft():
             return Token(**stamp, text=draft.text, step=draft.step)
         case QueryDraft():
-            return QueryRewritten(**stamp, query=draft.query)
+            query, kind, by = draft.query, draft.kind, draft.by
+            return QueryRewritten(**stamp, query=query, kind=kind, by=by, filters=draft.filters)
         case HitsDraft():
             passages = tuple(found_passage(hit) for hit in draft.hits)
             return HitsFound(**stamp, query=draft.query, passages=passages, context=draft.context)

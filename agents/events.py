@@ -7,7 +7,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter
 
-from agents.answer import Answer, Citation, Claim, ContextReport, FoundPassage, Usage
+from agents.answer import Answer, Citation, Claim, ContextReport, FoundPassage, QueryKind, Usage
 from agents.proof_record import ProofRecord
 from tools.calls import CallState
 from tools.types import Risk
@@ -38,10 +38,15 @@ class RunStarted(_Event):
 
 
 class QueryRewritten(_Event):
-    """A follow-up was made self-contained before the search."""
+    """A query beside the question itself, before it is searched."""
 
     type: Literal["query_rewritten"] = "query_rewritten"
     query: str
+    kind: QueryKind = "follow_up"
+    by: Literal["rules", "model"] = "rules"
+    """Who wrote it."""
+    filters: tuple[str, ...] = ()
+    """Filters that were read from the question, such as ``collection=runbooks``."""
 
 
 class HitsFound(_Event):

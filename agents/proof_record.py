@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict
 
+from agents.answer import Opinion
+
 
 class _Value(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -48,3 +50,5 @@ class ProofRecord(_Value):
     """In the order of the prompt."""
     removed_unsupported: bool = False
     """Whether claims without support were taken out of the answer."""
+    opinions: tuple[Opinion | None, ...] = ()
+    """Of a second judge, one a claim in their order, None for claims it did not read; empty without a judge."""

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 
+from agents.answer import Opinion
 from agents.citations import ProvedAnswer, prove
 from agents.markers import Marker
 from agents.proof.evidence import Evidence, prepare
@@ -21,7 +22,13 @@ _RULES = ("agents.proof", ("agents", "citations.py"))
 
 
 def record_proof(
-    draft: str, evidence: Evidence, *, question: str, markers: Sequence[Marker], remove_unsupported: bool
+    draft: str,
+    evidence: Evidence,
+    *,
+    question: str,
+    markers: Sequence[Marker],
+    remove_unsupported: bool,
+    opinions: Sequence[Opinion | None] = (),
 ) -> ProofRecord:
     """The record of a proof with these arguments of ``agents.citations.prove``."""
     return ProofRecord(
@@ -30,6 +37,7 @@ def record_proof(
         markers=tuple(CitedMarker(offset=marker.offset, numbers=marker.numbers) for marker in markers),
         passages=tuple(_passage(chunk) for chunk in evidence.chunks),
         removed_unsupported=remove_unsupported,
+        opinions=tuple(opinions),
     )
 
 
@@ -41,6 +49,7 @@ def prove_again(record: ProofRecord) -> ProvedAnswer:
         question=record.question,
         markers=[Marker(marker.offset, marker.numbers) for marker in record.markers],
         remove_unsupported=record.removed_unsupported,
+        opinions=record.opinions,
     )
 
 

@@ -16,6 +16,8 @@ MAX_PARTS = 3
 """Parts taken from one question; each costs a search, about as much as the question itself."""
 LEAST_WORDS = 2
 """Content words that a part needs to be worth a search."""
+OWN_NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)+|v?[\d.]+(?:/\d+)?|~?/.*|\S*@\S*|--.*")
+"""Names of the asker's own things (``payments-node-7``), versions, addresses, paths, flags: documents may lack them."""
 LONGEST_QUESTION = 1200
 """Characters; a longer text is a log or a document, not a question with parts."""
 _ASKING = (
@@ -59,6 +61,12 @@ def parts_of(question: str) -> tuple[str, ...]:
     parts = compared or _conditions(asked) or _questions(asked, told) or _steps(asked, told)
     worth = list(dict.fromkeys(part for part in parts if len(content(tokenise(part))) >= LEAST_WORDS))
     return tuple(worth[:MAX_PARTS]) if len(worth) > 1 else ()
+
+
+def words_of(question: str) -> str:
+    """The telling words of a question alone, without what stands in no document: own names, paths, addresses."""
+    words = [token.text for token in content(tokenise(question)) if not OWN_NAME.fullmatch(token.text)]
+    return " ".join(dict.fromkeys(words))
 
 
 def _sides(text: str) -> list[str]:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+
+from pydantic import BaseModel, JsonValue, ValidationError
 
 from agents.answer import Usage
 from agents.chat_model import ChatMessage, ChatModel, Sampling
@@ -20,10 +22,20 @@ from agents.proof.tokens import tokenise
 
 logger = logging.getLogger(__name__)
 
-MAX_TOKENS = 48
-"""Longest query; a question of 30 words."""
+MAX_TOKENS = 64
+"""Longest reply; a question of 30 words and the JSON around it."""
+_SCHEMA: Mapping[str, JsonValue] = {
+    "type": "object",
+    "properties": {"query": {"type": "string"}},
+    "required": ["query"],
+    "additionalProperties": False,
+}
 MOST_NEW_WORDS = 2
 """Content words that stand neither in the question nor in the history; more is an answer, not a query."""
+
+
+class _Reply(BaseModel):
+    query: str
 
 
 async def rewrite(
@@ -40,7 +52,7 @@ async def rewrite(
     asked = ChatMessage("user", fill_prompt("rewrite", question=neutralise(question)))
     written: list[str] = []
     usage = Usage()
-    sampling = Sampling(temperature=0.0, max_tokens=MAX_TOKENS, stop=("\n",))
+    sampling = Sampling(temperature=0.0, max_tokens=MAX_TOKENS, output_schema=_SCHEMA)
     try:
         async with asyncio.timeout(seconds), closing(model.stream([*prefix, asked], sampling)) as deltas:
             async for delta in deltas:
@@ -53,8 +65,11 @@ async def rewrite(
 
 
 def accepted(reply: str, question: str, history: Sequence[ChatMessage]) -> str | None:
-    """The reply as a query, or None for one that says nothing or brings words from elsewhere."""
-    query = " ".join(reply.split()).strip("\"'`* ")
+    """The query of a reply, or None for one that says nothing or brings words from elsewhere."""
+    try:
+        query = " ".join(_Reply.model_validate_json(reply).query.split())
+    except ValidationError:
+        return None
     words = content(tokenise(query))
     if not words:
         return None

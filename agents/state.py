@@ -13,7 +13,7 @@ from agents.draught import Draught
 from agents.proof.evidence import Evidence, prepare
 from agents.request import AnswerRequest
 from agents.settings import AnswerSettings
-from retrieval.types import Hit, SearchFilter, SearchResult
+from retrieval.types import Chunk, Hit, SearchFilter, SearchResult
 
 
 class PassageSearch(Protocol):
@@ -21,6 +21,18 @@ class PassageSearch(Protocol):
 
     def search(self, query: str, *, search_filter: SearchFilter = ..., limit: int | None = None) -> SearchResult:
         """Hits in final order, best first; none when nothing matched."""
+        ...
+
+
+class PassageStore(Protocol):
+    """What the graph asks of the store itself; ``retrieval.store.protocol.VectorStore``. Blocks."""
+
+    def count(self, search_filter: SearchFilter) -> int:
+        """Number of chunks that the filter lets through."""
+        ...
+
+    def chunks(self, search_filter: SearchFilter) -> list[Chunk]:
+        """Chunks that the filter lets through, ordered by document and position."""
         ...
 
 
@@ -35,6 +47,8 @@ class Context:
     """``time.perf_counter()`` at the start of the run."""
     attached_texts: AttachedTexts = nothing_attached
     """Reads the texts attached to a thread."""
+    store: PassageStore | None = None
+    """The store behind ``retriever``; without one, no filter is read from words and no neighbour joins a hit."""
 
 
 @dataclass(frozen=True, slots=True)

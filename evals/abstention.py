@@ -17,8 +17,8 @@ from pydantic import BaseModel
 
 from agents.abstention import EvidenceSignals, best_cosine, evidence_signals, is_too_weak
 from agents.chat_model import ChatMessage
+from agents.evidence_search import LOOKED_AT
 from agents.history import standalone_query
-from agents.nodes.retrieve import LOOKED_AT
 from agents.proof.evidence import prepare
 from retrieval.types import SearchResult
 

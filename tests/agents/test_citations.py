@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from agents.citations import ProvedAnswer, prove
@@ -126,6 +126,7 @@ CLAIM = "The data stored in a ConfigMap cannot exceed 1 MiB."
 CODE = "```\nmount a volume\n```\n"
 
 
+@settings(deadline=None)
 @given(sentences=_SENTENCES, remove=st.booleans())
 @example(sentences=[CLAIM, CODE, CLAIM, "\n\n", CODE], remove=True)
 def test_citations_never_invent(sentences: list[str], remove: bool) -> None:

@@ -19,7 +19,7 @@ QUESTION = "And which exit code goes with it?"
 
 
 async def test_prompt_begins_with_the_bytes_of_the_answers_prompt() -> None:
-    model = ScriptedChatModel(["Which exit code goes with OOMKilled?"])
+    model = ScriptedChatModel(['{"query": "Which exit code goes with OOMKilled?"}'])
     query, usage = await rewrite(QUESTION, PREFIX, model=model, seconds=5)
     assert query == "Which exit code goes with OOMKilled?"
     assert model.prompts[0][: len(PREFIX)] == PREFIX
@@ -31,11 +31,12 @@ async def test_prompt_begins_with_the_bytes_of_the_answers_prompt() -> None:
 @pytest.mark.parametrize(
     "reply",
     [
-        "The exit code is 137.",
-        "It goes with SIGKILL_EXIT.",
-        "Kernel stops processes whenever nodes lack pages",
-        "",
-        "...",
+        '{"query": "The exit code is 137."}',
+        '{"query": "It goes with SIGKILL_EXIT."}',
+        '{"query": "Kernel stops processes whenever nodes lack pages"}',
+        '{"query": ""}',
+        '{"query": "Which exit',
+        "Which exit code goes with OOMKilled?",
     ],
 )
 def test_reply_with_words_from_elsewhere_is_not_used(reply: str) -> None:

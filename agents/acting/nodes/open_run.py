@@ -14,8 +14,8 @@ from agents.acting.records import ActingState, Frame, dump_hits, load_request
 from agents.answer import ContextReport
 from agents.attached import ACTING_SHARE, attached_hits, attachment_names, room_for_attached, with_attached
 from agents.drafts import HitsDraft, QueryDraft
+from agents.evidence_search import HITS_PER_PASSAGE, LOOKED_AT, MIN_HITS
 from agents.history import standalone_query
-from agents.nodes.retrieve import HITS_PER_PASSAGE, LOOKED_AT, MIN_HITS
 from agents.request import AnswerRequest
 from retrieval.types import Hit
 

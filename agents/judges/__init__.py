@@ -1,0 +1,1 @@
+"""Second opinions on claims that the proof let through."""
