@@ -2,79 +2,112 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from retrieval.explanation import LegName, LegShare
+from retrieval.explanation import DiversityShare, LegName, LegShare, RerankShare
 from retrieval.fusion import FusionMethod, leg_weight, normalised
-from retrieval.types import Chunk, HitScores, ScoredChunk
+from retrieval.types import Chunk, HitScores, ScoredId
+
+
+class LegResult(NamedTuple):
+    """What a leg returned, best first, and the scores of other chunks by the same measure."""
+
+    found: Sequence[ScoredId]
+    others: Sequence[ScoredId] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
-    """A chunk on its way to being a hit.
+class Fused:
+    """Place and score of one chunk in the fused order.
 
     Attributes:
-        chunk: The chunk.
-        fused_rank: One-based place in the fused order.
-        fused_score: Sum of the legs' contributions; by distribution it can lie a little outside [0, 1].
+        chunk_id: Which chunk.
+        rank: One-based place.
+        score: Sum of the legs' contributions; by distribution it can lie a little outside [0, 1].
         dense: What the dense leg gave.
         bm25: What the lexical leg gave.
     """
 
-    chunk: Chunk
-    fused_rank: int
-    fused_score: float
+    chunk_id: str
+    rank: int
+    score: float
     dense: LegShare
     bm25: LegShare
 
-    def scores(self, *, rerank: float | None = None) -> HitScores:
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A chunk on its way to being a hit; each step of the ranking fills its own field.
+
+    Attributes:
+        chunk: The chunk.
+        fused: What the legs gave.
+        support: What the best chunks of its document add, this one among them.
+        rerank: What the reranker said.
+        duplicates: Ids of chunks left out for saying the same.
+        diversity: What maximal marginal relevance did.
+    """
+
+    chunk: Chunk
+    fused: Fused
+    support: float = 0.0
+    rerank: RerankShare | None = None
+    duplicates: tuple[str, ...] = ()
+    diversity: DiversityShare | None = None
+
+    @property
+    def relevance(self) -> float:
+        """What the candidate is ordered by: the reranker's score, else what legs and document gave."""
+        return self.rerank.score if self.rerank else self.fused.score + self.support
+
+    @property
+    def scores(self) -> HitScores:
         """The candidate's scores as hits show them."""
         return HitScores(
-            dense=self.dense.score,
-            dense_rank=self.dense.rank,
-            bm25=self.bm25.score,
-            bm25_rank=self.bm25.rank,
-            fused=min(max(self.fused_score, 0.0), 1.0),
-            rerank=rerank,
+            dense=self.fused.dense.score,
+            dense_rank=self.fused.dense.rank,
+            bm25=self.fused.bm25.score,
+            bm25_rank=self.fused.bm25.rank,
+            fused=min(max(self.fused.score, 0.0), 1.0),
+            rerank=self.rerank.score if self.rerank else None,
         )
 
 
-def fuse_legs(
-    dense: Sequence[ScoredChunk], bm25: Sequence[ScoredChunk], *, method: FusionMethod, dense_weight: float
-) -> list[Candidate]:
+def fuse_legs(dense: LegResult, bm25: LegResult, *, method: FusionMethod, dense_weight: float) -> list[Fused]:
     """All chunks of both legs, best first, equal scores by id.
 
     Args:
-        dense: The dense leg, best first.
-        bm25: The lexical leg, best first.
+        dense: The dense leg.
+        bm25: The lexical leg. A chunk without a score here has none of the question's terms, a score of 0.
         method: How scores of both legs become one.
         dense_weight: Weight of the dense leg, 0 to 1; the lexical leg has the rest.
     """
-    chunks = {scored.chunk.chunk_id: scored.chunk for scored in [*dense, *bm25]}
-    dense_shares = _shares("dense", dense, method=method, weight=dense_weight)
-    bm25_shares = _shares("bm25", bm25, method=method, weight=1 - dense_weight)
-    no_dense = LegShare("dense", None, None, 0.0, leg_weight(method, dense_weight), 0.0)
-    no_bm25 = LegShare("bm25", None, None, 0.0, leg_weight(method, 1 - dense_weight), 0.0)
-    pairs = {
-        chunk_id: (dense_shares.get(chunk_id, no_dense), bm25_shares.get(chunk_id, no_bm25)) for chunk_id in chunks
-    }
-    fused = {chunk_id: first.contribution + second.contribution for chunk_id, (first, second) in pairs.items()}
-    order = sorted(fused, key=lambda chunk_id: (-fused[chunk_id], chunk_id))
+    ids = {found.chunk_id for leg in (dense, bm25) for found in leg.found}
+    dense_shares = _shares("dense", dense, ids, method=method, weight=dense_weight)
+    bm25_shares = _shares("bm25", bm25, ids, method=method, weight=1 - dense_weight)
+    scores = {name: dense_shares[name].contribution + bm25_shares[name].contribution for name in ids}
+    order = sorted(ids, key=lambda name: (-scores[name], name))
     return [
-        Candidate(chunks[chunk_id], rank, fused[chunk_id], *pairs[chunk_id])
-        for rank, chunk_id in enumerate(order, start=1)
+        Fused(name, rank, scores[name], dense_shares[name], bm25_shares[name])
+        for rank, name in enumerate(order, start=1)
     ]
 
 
 def _shares(
-    leg: LegName, found: Sequence[ScoredChunk], *, method: FusionMethod, weight: float
-) -> Mapping[str, LegShare]:
-    values = normalised({scored.chunk.chunk_id: scored.score for scored in found}, method=method)
+    leg: LegName, result: LegResult, ids: set[str], *, method: FusionMethod, weight: float
+) -> dict[str, LegShare]:
+    ranks = {found.chunk_id: rank for rank, found in enumerate(result.found, start=1)}
+    scores = {found.chunk_id: found.score for found in [*result.others, *result.found]}
+    own = {found.chunk_id: found.score for found in result.found}
+    # Without a cosine a chunk gets nothing from the dense leg; without a BM25 score it has been measured, as 0.
+    others = {name: scores.get(name, 0.0) for name in ids if leg == "bm25" or name in scores}
+    values = normalised(own, method=method, others=others)
     own_weight = leg_weight(method, weight)
     return {
-        scored.chunk.chunk_id: LegShare(
-            leg, rank, scored.score, value := values[scored.chunk.chunk_id], own_weight, own_weight * value
+        name: LegShare(
+            leg, ranks.get(name), scores.get(name), value := values.get(name, 0.0), own_weight, own_weight * value
         )
-        for rank, scored in enumerate(found, start=1)
+        for name in ids
     }

@@ -5,7 +5,9 @@ RetrievalError
 │   └── StoreLocked      caller: another process owns the embedded store
 ├── EmbeddingModelMismatch  operator: the store was built with another embedding model
 ├── EmbeddingFailed      infrastructure: the embedding backend failed
-└── ModelFilesMissing    operator: the model's files are not on this machine
+├── ModelFilesMissing    operator: the model's files are not on this machine
+└── RerankFailed         infrastructure: a reranker gave no scores; a search goes on in the fused order
+    └── RerankTimedOut   infrastructure: it took too long
 """
 
 
@@ -31,3 +33,11 @@ class EmbeddingFailed(RetrievalError):
 
 class ModelFilesMissing(RetrievalError):
     """Files of a local model are missing or incomplete."""
+
+
+class RerankFailed(RetrievalError):
+    """A reranker gave no scores."""
+
+
+class RerankTimedOut(RerankFailed):
+    """A reranker did not give every score within its time limit."""

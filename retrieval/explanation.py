@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 LegName: TypeAlias = Literal["dense", "bm25"]
-WeightReason: TypeAlias = Literal["fixed", "exact_names", "plain_words"]
-"""Why the legs have their weights: as configured, or moved because the question names exact things, or none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,9 +14,10 @@ class LegShare:
 
     Attributes:
         leg: Which leg.
-        rank: One-based place within the leg; None where the leg did not return the chunk.
-        score: The leg's own score: a cosine, or a BM25 score; None as above.
-        normalised: The score on the scale of the fusion, about 0 to 1; 0 where the leg did not return the chunk.
+        rank: One-based place within the leg; None where the chunk is not among the best that the leg returned.
+        score: The leg's own score: a cosine, or a BM25 score, also of chunks that only the other leg returned; None
+            for a chunk that has none of the question's terms.
+        normalised: The score on the scale of the fusion: about 0 to 1 for what the leg returned, lower for the rest.
         weight: Weight of the leg in this search.
         contribution: ``weight * normalised``.
     """
@@ -66,7 +65,7 @@ class RerankShare:
     Attributes:
         reranker: Kind and model, such as ``learned 1``.
         score: On the reranker's own scale, higher is better.
-        rank_before: One-based place in the fused order.
+        rank_before: One-based place among the candidates that it was given.
         rank_after: One-based place in the reranker's order.
         features: What the score is made of, largest contribution first; empty for rerankers that do not say.
     """
@@ -102,6 +101,7 @@ class HitExplanation:
         terms: Every term of the question in its order, also those that the chunk lacks.
         fused_score: Sum of the legs' contributions.
         fused_rank: One-based place in the fused order.
+        support: What the best chunks of the same document added to the fused score, this one among them.
         rerank: None where nothing was reranked, or the chunk stood too low to be.
         duplicates: Ids of chunks that were left out because they say the same as this one.
         diversity: None where maximal marginal relevance is off.
@@ -111,6 +111,7 @@ class HitExplanation:
     terms: tuple[TermShare, ...]
     fused_score: float
     fused_rank: int
+    support: float = 0.0
     rerank: RerankShare | None = None
     duplicates: tuple[str, ...] = ()
     diversity: DiversityShare | None = None
@@ -123,7 +124,6 @@ class SearchExplanation:
     Attributes:
         fusion: How scores of both legs became one.
         dense_weight: Weight of the dense leg in this search, 0 to 1.
-        weight_reason: Why it is that.
         stored: Chunks in the collections of the filter; with no collections named, in the whole store. Collections
             bound what a person may see, so nothing outside them is counted.
         searched: Chunks that the whole filter lets through; the rest of ``stored`` was cut by it.
@@ -137,7 +137,6 @@ class SearchExplanation:
 
     fusion: Literal["minmax", "dbsf", "rrf"]
     dense_weight: float
-    weight_reason: WeightReason
     stored: int
     searched: int
     dense_candidates: int

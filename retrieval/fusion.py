@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from statistics import fmean, stdev
 from typing import Literal, assert_never
 
@@ -12,6 +12,7 @@ _RRF_K = 60
 """Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion", SIGIR 2009."""
 _DEVIATIONS = 3
 """Distribution-based fusion puts the mean of a leg at 0.5 and three standard deviations around it at 0 and 1."""
+_NO_OTHERS: Mapping[str, float] = {}
 
 
 def leg_weight(method: FusionMethod, weight: float) -> float:
@@ -19,27 +20,34 @@ def leg_weight(method: FusionMethod, weight: float) -> float:
     return 0.5 if method == "rrf" else weight
 
 
-def normalised(scores: Mapping[str, float], *, method: FusionMethod) -> dict[str, float]:
-    """Scores of one leg on the scale of the fusion."""
+def normalised(
+    scores: Mapping[str, float], *, method: FusionMethod, others: Mapping[str, float] = _NO_OTHERS
+) -> dict[str, float]:
+    """Scores of one leg on the scale of the fusion.
+
+    Args:
+        scores: What the leg returned, which sets the scale.
+        method: Which scale.
+        others: Scores by the same measure of chunks that the leg did not return. They are put on the scale of
+            ``scores``, where they lie low, below 0 perhaps. By rank they have no place, and get 0.
+    """
+    if not scores:
+        return {}
     match method:
         case "minmax":
-            return min_max(scores)
+            return _moved(scores, others, min_max(scores), _min_max_scale(scores))
         case "dbsf":
-            return by_distribution(scores)
+            return _moved(scores, others, by_distribution(scores), _distribution_scale(scores))
         case "rrf":
-            return reciprocal_ranks(scores)
+            return {**dict.fromkeys(others, 0.0), **reciprocal_ranks(scores)}
         case _:
             assert_never(method)
 
 
 def min_max(scores: Mapping[str, float]) -> dict[str, float]:
     """Scores moved to [0, 1]: the leg's worst is 0, its best 1; all 1 where all are equal."""
-    if not scores:
-        return {}
-    low, high = min(scores.values()), max(scores.values())
-    if low == high:
-        return dict.fromkeys(scores, 1.0)
-    return {chunk_id: (score - low) / (high - low) for chunk_id, score in scores.items()}
+    scale = _min_max_scale(scores)
+    return {chunk_id: scale(score) if scale else 1.0 for chunk_id, score in scores.items()}
 
 
 def by_distribution(scores: Mapping[str, float]) -> dict[str, float]:
@@ -47,11 +55,8 @@ def by_distribution(scores: Mapping[str, float]) -> dict[str, float]:
 
     All 0.5 where the leg has one score or equal scores, as in Qdrant's own distribution-based score fusion.
     """
-    deviation = stdev(scores.values()) if len(scores) > 1 else 0.0
-    if deviation == 0.0:
-        return dict.fromkeys(scores, 0.5)
-    low = fmean(scores.values()) - _DEVIATIONS * deviation
-    return {chunk_id: (score - low) / (2 * _DEVIATIONS * deviation) for chunk_id, score in scores.items()}
+    scale = _distribution_scale(scores)
+    return {chunk_id: scale(score) if scale else 0.5 for chunk_id, score in scores.items()}
 
 
 def reciprocal_ranks(scores: Mapping[str, float]) -> dict[str, float]:
@@ -60,3 +65,26 @@ def reciprocal_ranks(scores: Mapping[str, float]) -> dict[str, float]:
     for rank, score in enumerate(sorted(scores.values(), reverse=True), start=1):
         ranks.setdefault(score, rank)
     return {chunk_id: (_RRF_K + 1) / (_RRF_K + ranks[score]) for chunk_id, score in scores.items()}
+
+
+_Scale = Callable[[float], float]
+
+
+def _moved(
+    scores: Mapping[str, float], others: Mapping[str, float], own: dict[str, float], scale: _Scale | None
+) -> dict[str, float]:
+    strangers = {chunk_id: score for chunk_id, score in others.items() if chunk_id not in scores}
+    return {**own, **{chunk_id: scale(score) if scale else 0.0 for chunk_id, score in strangers.items()}}
+
+
+def _min_max_scale(scores: Mapping[str, float]) -> _Scale | None:
+    low, high = min(scores.values(), default=0.0), max(scores.values(), default=0.0)
+    return (lambda score: (score - low) / (high - low)) if high > low else None
+
+
+def _distribution_scale(scores: Mapping[str, float]) -> _Scale | None:
+    deviation = stdev(scores.values()) if len(scores) > 1 else 0.0
+    if deviation == 0.0:
+        return None
+    low = fmean(scores.values()) - _DEVIATIONS * deviation
+    return lambda score: (score - low) / (2 * _DEVIATIONS * deviation)

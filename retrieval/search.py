@@ -1,31 +1,59 @@
-"""One question to ranked hits: embed, both legs, fusion. Knows no chat model; callers in async code use a thread."""
+"""One question to ranked hits: both legs, fusion, a second look, a fair list. Blocks; async callers use a thread."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
-from retrieval.candidates import Candidate, fuse_legs
+from retrieval.candidates import Candidate, Fused, LegResult, fuse_legs
+from retrieval.diversity import diversified, without_duplicates
+from retrieval.documents import spread, with_support
 from retrieval.embedders.protocol import Embedder
-from retrieval.explanation import HitExplanation, SearchExplanation, TermShare
+from retrieval.explanation import HitExplanation, SearchExplanation
 from retrieval.lexical import LexicalEncoder
+from retrieval.rerankers.protocol import Reranker
+from retrieval.reranking import reranked
 from retrieval.settings import SearchSettings
 from retrieval.store.protocol import VectorStore
 from retrieval.terms import matched_spellings, store_idfs, term_shares
-from retrieval.types import Hit, SearchFilter, SearchResult, SearchTimings
+from retrieval.types import FloatVector, Hit, SearchFilter, SearchResult, SearchTimings
 
 _NO_FILTER = SearchFilter()
 
 
+class _Legs(NamedTuple):
+    dense: LegResult
+    bm25: LegResult
+
+
+class _Pool(NamedTuple):
+    """What both legs found: the best of it as candidates, the rest of the list below them."""
+
+    legs: _Legs
+    fused: Sequence[Fused]
+    best: Sequence[Candidate]
+    rest: Sequence[Candidate]
+
+
 @dataclass(frozen=True, slots=True)
 class Retriever:
-    """Searches one store with both legs. Safe to call from several threads."""
+    """Searches one store with both legs. Safe to call from several threads.
+
+    Attributes:
+        embedder: Turns questions into vectors; the one that the store was built with.
+        store: What is searched.
+        lexical: Turns questions into terms.
+        settings: How the legs are combined, and what happens after.
+        reranker: Looks at the best candidates again; None leaves their order.
+    """
 
     embedder: Embedder
     store: VectorStore
     lexical: LexicalEncoder
     settings: SearchSettings
+    reranker: Reranker | None = None
 
     def search(
         self,
@@ -53,63 +81,96 @@ class Retriever:
         wanted = self.settings.limit if limit is None else limit
         vector = self.embedder.embed_query(query)
         embedded = time.perf_counter()
-        limit_of_leg = max(self.settings.candidates, wanted)
-        sparse = self.lexical.encode_query(query)
         with self.store.visibility.reading():
-            dense = self.store.search_dense(vector, search_filter=search_filter, limit=limit_of_leg)
-            bm25 = self.store.search_lexical(sparse, search_filter=search_filter, limit=limit_of_leg)
-        candidates = fuse_legs(dense, bm25, method=self.settings.fusion, dense_weight=self.settings.dense_weight)
+            legs = self._legs(query, vector, search_filter=search_filter, limit=max(self.settings.candidates, wanted))
+            pool = self._pool(legs, wanted=wanted)
+        searched = time.perf_counter()
+        looked_at = reranked(self.reranker, query, pool.best, seconds=self.settings.rerank.timeout_seconds)
+        looked = time.perf_counter()
+        ranked = [*self._fair(looked_at.candidates, wanted=wanted), *pool.rest][:wanted]
         hits = tuple(
-            Hit(rank, candidate.chunk, candidate.scores(), matched_spellings(query, candidate.chunk))
-            for rank, candidate in enumerate(candidates[:wanted], start=1)
+            Hit(rank, candidate.chunk, candidate.scores, matched_spellings(query, candidate.chunk))
+            for rank, candidate in enumerate(ranked, start=1)
         )
         ended = time.perf_counter()
         timings = SearchTimings(
             embed=1000 * (embedded - started),
-            search=1000 * (ended - embedded),
-            rerank=0.0,
+            search=1000 * (searched - embedded + ended - looked),
+            rerank=1000 * (looked - searched),
             total=1000 * (ended - started),
         )
-        result = SearchResult(query, hits, timings)
-        if not explain:
-            return result
+        result = SearchResult(query, hits, timings, looked_at.warnings)
+        return self._explained(result, pool, ranked, search_filter=search_filter) if explain else result
+
+    def candidates(self, query: str, *, search_filter: SearchFilter = _NO_FILTER) -> list[Candidate]:
+        """What a reranker would be given for a question: the best candidates with the support of their documents."""
+        vector = self.embedder.embed_query(query)
+        with self.store.visibility.reading():
+            legs = self._legs(query, vector, search_filter=search_filter, limit=self.settings.candidates)
+            return list(self._pool(legs, wanted=0).best)
+
+    def _legs(self, query: str, vector: FloatVector, *, search_filter: SearchFilter, limit: int) -> _Legs:
+        """Both legs, and what each says of the chunks that only the other one returned."""
+        sparse = self.lexical.encode_query(query)
+        dense = self.store.search_dense(vector, search_filter=search_filter, limit=limit)
+        bm25 = self.store.search_lexical(sparse, search_filter=search_filter, limit=limit)
+        dense_ids, bm25_ids = {found.chunk_id for found in dense}, {found.chunk_id for found in bm25}
+        others_of_dense = self.store.search_dense(
+            vector, search_filter=search_filter, limit=limit, among=bm25_ids - dense_ids
+        )
+        # A leg that returned fewer than asked for has no others: the rest has none of the question's terms.
+        unasked: set[str] = dense_ids - bm25_ids if len(bm25) == limit else set()
+        others_of_bm25 = self.store.search_lexical(sparse, search_filter=search_filter, limit=limit, among=unasked)
+        return _Legs(LegResult(dense, others_of_dense), LegResult(bm25, others_of_bm25))
+
+    def _pool(self, legs: _Legs, *, wanted: int) -> _Pool:
+        settings = self.settings
+        fused = fuse_legs(legs.dense, legs.bm25, method=settings.fusion, dense_weight=settings.dense_weight)
+        needed = fused[: max(settings.pool, wanted)]
+        chunks = {chunk.chunk_id: chunk for chunk in self.store.fetch([found.chunk_id for found in needed])}
+        # Deleted between the search and the fetch: not there any more.
+        candidates = [Candidate(chunks[found.chunk_id], found) for found in needed if found.chunk_id in chunks]
+        best = with_support(candidates[: settings.pool], weight=settings.document_support)
+        return _Pool(legs, fused, best, candidates[settings.pool :])
+
+    def _fair(self, candidates: Sequence[Candidate], *, wanted: int) -> list[Candidate]:
+        """The list without repeats, and no document alone at its top."""
+        settings = self.settings
+        single = without_duplicates(candidates, threshold=settings.duplicate_threshold, wanted=wanted)
+        various = diversified(single, diversity=settings.diversity, wanted=wanted)
+        return spread(various, per_document=settings.per_document)
+
+    def _explained(
+        self, result: SearchResult, pool: _Pool, ranked: Sequence[Candidate], *, search_filter: SearchFilter
+    ) -> SearchResult:
+        idfs = store_idfs(result.query, store=self.store, lexical=self.lexical, search_filter=search_filter)
+        hits = tuple(
+            replace(
+                hit,
+                explanation=HitExplanation(
+                    legs=(candidate.fused.dense, candidate.fused.bm25),
+                    terms=term_shares(result.query, candidate.chunk, lexical=self.lexical, idfs=idfs),
+                    fused_score=candidate.fused.score,
+                    fused_rank=candidate.fused.rank,
+                    support=candidate.support,
+                    rerank=candidate.rerank,
+                    duplicates=candidate.duplicates,
+                    diversity=candidate.diversity,
+                ),
+            )
+            for hit, candidate in zip(result.hits, ranked, strict=True)
+        )
+        duplicates = sum(len(candidate.duplicates) for candidate in ranked)
         explanation = SearchExplanation(
             fusion=self.settings.fusion,
             dense_weight=self.settings.dense_weight,
-            weight_reason="fixed",
             stored=self.store.count(SearchFilter(collections=search_filter.collections)),
             searched=self.store.count(search_filter),
-            dense_candidates=len(dense),
-            bm25_candidates=len(bm25),
-            fused=len(candidates),
-            reranked=0,
-            duplicates=0,
-            below_limit=max(len(candidates) - wanted, 0),
+            dense_candidates=len(pool.legs.dense.found),
+            bm25_candidates=len(pool.legs.bm25.found),
+            fused=len(pool.fused),
+            reranked=len(pool.best) if self.reranker and not result.warnings else 0,
+            duplicates=duplicates,
+            below_limit=len(pool.fused) - len(ranked) - duplicates,
         )
-        return replace(
-            result, hits=self._explained(query, hits, candidates, search_filter=search_filter), explanation=explanation
-        )
-
-    def _explained(
-        self, query: str, hits: Sequence[Hit], candidates: Sequence[Candidate], *, search_filter: SearchFilter
-    ) -> tuple[Hit, ...]:
-        idfs = store_idfs(query, store=self.store, lexical=self.lexical, search_filter=search_filter)
-        by_id = {candidate.chunk.chunk_id: candidate for candidate in candidates}
-        return tuple(
-            replace(
-                hit,
-                explanation=_explain(
-                    by_id[hit.chunk.chunk_id], term_shares(query, hit.chunk, lexical=self.lexical, idfs=idfs)
-                ),
-            )
-            for hit in hits
-        )
-
-
-def _explain(candidate: Candidate, terms: tuple[TermShare, ...]) -> HitExplanation:
-    return HitExplanation(
-        legs=(candidate.dense, candidate.bm25),
-        terms=terms,
-        fused_score=candidate.fused_score,
-        fused_rank=candidate.fused_rank,
-    )
+        return replace(result, hits=hits, explanation=explanation)

@@ -37,9 +37,10 @@ def store_idfs(
     idfs: dict[str, float] = {}
     for term in spellings(query):
         alone = SparseVector((term_id(term),), (1.0,))
-        for found in store.search_lexical(alone, search_filter=search_filter, limit=1):
-            if weight := _weights(found.chunk, lexical).get(term_id(term)):
-                idfs[term] = found.score / weight
+        for best in store.search_lexical(alone, search_filter=search_filter, limit=1):
+            for chunk in store.fetch([best.chunk_id]):
+                if weight := _weights(chunk, lexical).get(term_id(term)):
+                    idfs[term] = best.score / weight
     return idfs
 
 

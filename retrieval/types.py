@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,20 +111,21 @@ class SearchFilter:
     any_of: tuple[tuple[tuple[str, FilterValue], ...], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ScoredChunk:
+class ScoredId(NamedTuple):
     """One result of one leg. ``score`` is a cosine for the dense leg, a BM25 score for the lexical leg."""
 
-    chunk: Chunk
+    chunk_id: str
     score: float
 
 
 @dataclass(frozen=True, slots=True)
 class HitScores:
-    """Why a hit stands where it stands. None: the leg did not return the chunk, or the step did not run.
+    """Why a hit stands where it stands.
 
-    Ranks are one-based within their leg. ``dense`` is a cosine in [-1, 1], ``bm25`` is unbounded and not
-    comparable across queries, ``fused`` is in [0, 1], ``rerank`` is on the reranker's own scale.
+    Ranks are one-based within their leg, None for a chunk that only the other leg returned. ``dense`` is a cosine in
+    [-1, 1]; ``bm25`` is unbounded, not comparable across queries, and None for a chunk without a term of the question.
+    ``fused`` is what both legs gave, in [0, 1]; ``rerank`` is on the reranker's own scale, None where nothing was
+    reranked.
     """
 
     dense: float | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +17,7 @@ from retrieval.store.filters import conditions
 from retrieval.store.identity import StoreIdentity, require_same_model
 from retrieval.store.payload import DENSE, INDEXED_FIELDS, SPARSE, VERSION, from_payload, to_payload
 from retrieval.store.visibility import Visibility
-from retrieval.types import Chunk, FloatVector, IndexedChunk, ScoredChunk, SearchFilter, SparseVector
+from retrieval.types import Chunk, FloatVector, IndexedChunk, ScoredId, SearchFilter, SparseVector
 
 _IDENTITY_FILE = "store.json"
 _SHARD_FOLDER = "shard"
@@ -85,16 +85,30 @@ class EdgeStore:
                 self.shard.update(edge.UpdateOperation.delete_points_by_filter(filter_))
         return self.count(of_document)
 
-    def search_dense(self, vector: FloatVector, *, search_filter: SearchFilter, limit: int) -> list[ScoredChunk]:
-        """Nearest chunks by cosine, best first."""
-        return self._query(edge.Query.Nearest(vector.tolist(), using=DENSE), search_filter=search_filter, limit=limit)
+    def search_dense(
+        self, vector: FloatVector, *, search_filter: SearchFilter, limit: int, among: Collection[str] | None = None
+    ) -> list[ScoredId]:
+        """Ids of the nearest chunks by cosine, best first; of those in ``among`` alone where it is given."""
+        query = edge.Query.Nearest(vector.tolist(), using=DENSE)
+        return self._rank(query, search_filter=search_filter, limit=limit, among=among)
 
-    def search_lexical(self, vector: SparseVector, *, search_filter: SearchFilter, limit: int) -> list[ScoredChunk]:
-        """Best chunks by BM25, best first; none for an empty vector."""
+    def search_lexical(
+        self, vector: SparseVector, *, search_filter: SearchFilter, limit: int, among: Collection[str] | None = None
+    ) -> list[ScoredId]:
+        """Ids of the best chunks by BM25, best first; of those in ``among`` alone where it is given."""
         if not vector.indices:
             return []
-        sparse = edge.SparseVector(list(vector.indices), list(vector.values))
-        return self._query(edge.Query.Nearest(sparse, using=SPARSE), search_filter=search_filter, limit=limit)
+        query = edge.Query.Nearest(edge.SparseVector(list(vector.indices), list(vector.values)), using=SPARSE)
+        return self._rank(query, search_filter=search_filter, limit=limit, among=among)
+
+    def fetch(self, chunk_ids: Sequence[str]) -> list[Chunk]:
+        """Chunks by id, in the order asked for."""
+        if not chunk_ids:
+            return []
+        with self.visibility.reading() as hidden, _translated("read the store"):
+            records = self.shard.retrieve(list(chunk_ids), with_payload=True, with_vector=False)
+        found = {str(record.id): from_payload(str(record.id), record.payload or {}) for record in records}
+        return [chunk for name in chunk_ids if (chunk := found.get(name)) and chunk.version not in hidden]
 
     def count(self, search_filter: SearchFilter) -> int:
         """Exact number of chunks that the filter lets through."""
@@ -126,13 +140,17 @@ class EdgeStore:
         with _translated("close the store"):
             self.shard.close()
 
-    def _query(self, query: edge.Query, *, search_filter: SearchFilter, limit: int) -> list[ScoredChunk]:
+    def _rank(
+        self, query: edge.Query, *, search_filter: SearchFilter, limit: int, among: Collection[str] | None
+    ) -> list[ScoredId]:
+        if among is not None and not among:
+            return []
         with self.visibility.reading() as hidden, _translated("search the store"):
-            filter_ = _to_filter(search_filter, hidden=hidden)
-            request = edge.QueryRequest(limit, query=query, filter=filter_, with_payload=True)
-            points = self.shard.query(request)
-        found = [ScoredChunk(from_payload(str(point.id), point.payload or {}), point.score) for point in points]
-        return sorted(found, key=lambda scored: (-scored.score, scored.chunk.chunk_id))
+            filter_ = _to_filter(search_filter, hidden=hidden, among=among)
+            points = self.shard.query(edge.QueryRequest(limit, query=query, filter=filter_))
+        return sorted(
+            (ScoredId(str(point.id), point.score) for point in points), key=lambda found: (-found.score, found.chunk_id)
+        )
 
     def _scroll(
         self,
@@ -199,11 +217,15 @@ def _from_record(record: edge.Record) -> IndexedChunk:
     )
 
 
-def _to_filter(search_filter: SearchFilter, *, hidden: frozenset[str] = frozenset()) -> edge.Filter | None:
+def _to_filter(
+    search_filter: SearchFilter, *, hidden: frozenset[str] = frozenset(), among: Collection[str] | None = None
+) -> edge.Filter | None:
     must: list[edge.ConditionType] = [
         edge.FieldCondition(condition.field, match=edge.MatchAny(list(condition.values)))
         for condition in conditions(search_filter)
     ]
+    if among is not None:
+        must.append(edge.HasIdCondition(set(among)))
     if hidden:
         unseen = edge.FieldCondition(VERSION, match=edge.MatchAny(sorted(hidden)))
         return edge.Filter(must=must or None, must_not=[unseen])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -19,7 +19,7 @@ from retrieval.store.filters import conditions
 from retrieval.store.identity import StoreIdentity, require_same_model
 from retrieval.store.payload import DENSE, INDEXED_FIELDS, SPARSE, VERSION, from_payload, to_payload
 from retrieval.store.visibility import Visibility
-from retrieval.types import Chunk, FloatVector, IndexedChunk, ScoredChunk, SearchFilter, SparseVector
+from retrieval.types import Chunk, FloatVector, IndexedChunk, ScoredId, SearchFilter, SparseVector
 
 # A server takes requests of up to 32 MiB. A point is its text, twice at worst through JSON escapes, and its vectors.
 _UPSERT_BATCH = 256
@@ -80,15 +80,28 @@ class QdrantStore:
             self.client.delete(self.collection, selector, wait=True)
         return self.count(of_document)
 
-    def search_dense(self, vector: FloatVector, *, search_filter: SearchFilter, limit: int) -> list[ScoredChunk]:
-        """Nearest chunks by cosine, best first."""
-        return self._query(vector.tolist(), using=DENSE, search_filter=search_filter, limit=limit)
+    def search_dense(
+        self, vector: FloatVector, *, search_filter: SearchFilter, limit: int, among: Collection[str] | None = None
+    ) -> list[ScoredId]:
+        """Ids of the nearest chunks by cosine, best first; of those in ``among`` alone where it is given."""
+        return self._rank(vector.tolist(), using=DENSE, search_filter=search_filter, limit=limit, among=among)
 
-    def search_lexical(self, vector: SparseVector, *, search_filter: SearchFilter, limit: int) -> list[ScoredChunk]:
-        """Best chunks by BM25, best first; none for an empty vector."""
+    def search_lexical(
+        self, vector: SparseVector, *, search_filter: SearchFilter, limit: int, among: Collection[str] | None = None
+    ) -> list[ScoredId]:
+        """Ids of the best chunks by BM25, best first; of those in ``among`` alone where it is given."""
         if not vector.indices:
             return []
-        return self._query(_to_sparse(vector), using=SPARSE, search_filter=search_filter, limit=limit)
+        return self._rank(_to_sparse(vector), using=SPARSE, search_filter=search_filter, limit=limit, among=among)
+
+    def fetch(self, chunk_ids: Sequence[str]) -> list[Chunk]:
+        """Chunks by id, in the order asked for."""
+        if not chunk_ids:
+            return []
+        with self.visibility.reading() as hidden, _translated("read from Qdrant"):
+            records = self.client.retrieve(self.collection, list(chunk_ids), with_payload=True)
+        found = {str(record.id): from_payload(str(record.id), record.payload or {}) for record in records}
+        return [chunk for name in chunk_ids if (chunk := found.get(name)) and chunk.version not in hidden]
 
     def count(self, search_filter: SearchFilter) -> int:
         """Exact number of chunks that the filter lets through."""
@@ -118,20 +131,29 @@ class QdrantStore:
         with _translated("close the Qdrant client"):
             self.client.close()
 
-    def _query(
-        self, query: list[float] | models.SparseVector, *, using: str, search_filter: SearchFilter, limit: int
-    ) -> list[ScoredChunk]:
+    def _rank(
+        self,
+        query: list[float] | models.SparseVector,
+        *,
+        using: str,
+        search_filter: SearchFilter,
+        limit: int,
+        among: Collection[str] | None,
+    ) -> list[ScoredId]:
+        if among is not None and not among:
+            return []
         with self.visibility.reading() as hidden, _translated("search Qdrant"):
             points = self.client.query_points(
                 self.collection,
                 query=query,
                 using=using,
-                query_filter=_to_filter(search_filter, hidden=hidden),
+                query_filter=_to_filter(search_filter, hidden=hidden, among=among),
                 limit=limit,
-                with_payload=True,
+                with_payload=False,
             ).points
-        found = [ScoredChunk(from_payload(str(point.id), point.payload or {}), point.score) for point in points]
-        return sorted(found, key=lambda scored: (-scored.score, scored.chunk.chunk_id))
+        return sorted(
+            (ScoredId(str(point.id), point.score) for point in points), key=lambda found: (-found.score, found.chunk_id)
+        )
 
     def _scroll(
         self,
@@ -213,8 +235,12 @@ def _from_record(record: models.Record) -> IndexedChunk:
     )
 
 
-def _to_filter(search_filter: SearchFilter, *, hidden: frozenset[str] = frozenset()) -> models.Filter | None:
+def _to_filter(
+    search_filter: SearchFilter, *, hidden: frozenset[str] = frozenset(), among: Collection[str] | None = None
+) -> models.Filter | None:
     must = _must(search_filter)
+    if among is not None:
+        must.append(models.HasIdCondition(has_id=list(among)))
     if hidden:
         unseen = models.FieldCondition(key=VERSION, match=models.MatchAny(any=sorted(hidden)))
         return models.Filter(must=must or None, must_not=[unseen])

@@ -6,13 +6,14 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from qdrant_client import QdrantClient
 
 from retrieval.store.edge import open_edge_store
 from retrieval.store.protocol import VectorStore
 from retrieval.store.qdrant import open_qdrant_store
-from retrieval.types import ScoredChunk, SearchFilter
+from retrieval.types import Chunk, ScoredId, SearchFilter
 from tests.retrieval.points import EMBEDDER, LEXICAL
 
 ALL = SearchFilter()
@@ -21,6 +22,14 @@ DIM = EMBEDDER.dim
 # Read once, before the tests' own fixture takes the variables away.
 SERVER_URL = os.environ.get("GROUNDWORK_TEST_QDRANT_URL")
 """Address of a Qdrant server that tests may write to; they take their collections away again."""
+
+
+class ScoredChunk(NamedTuple):
+    """One result of one leg with its chunk."""
+
+    chunk: Chunk
+    score: float
+
 
 Opener = Callable[..., VectorStore]
 """Opens the same store again; takes ``dim`` and ``fingerprint``."""
@@ -46,11 +55,16 @@ class Home:
 
 
 def dense(store: VectorStore, text: str, search_filter: SearchFilter = ALL, limit: int = 10) -> list[ScoredChunk]:
-    return store.search_dense(EMBEDDER.embed_query(text), search_filter=search_filter, limit=limit)
+    return _fetched(store, store.search_dense(EMBEDDER.embed_query(text), search_filter=search_filter, limit=limit))
 
 
 def lexical(store: VectorStore, text: str, search_filter: SearchFilter = ALL, limit: int = 10) -> list[ScoredChunk]:
-    return store.search_lexical(LEXICAL.encode_query(text), search_filter=search_filter, limit=limit)
+    return _fetched(store, store.search_lexical(LEXICAL.encode_query(text), search_filter=search_filter, limit=limit))
+
+
+def _fetched(store: VectorStore, found: list[ScoredId]) -> list[ScoredChunk]:
+    chunks = store.fetch([scored.chunk_id for scored in found])
+    return [ScoredChunk(chunk, scored.score) for chunk, scored in zip(chunks, found, strict=True)]
 
 
 def texts_of(found: list[ScoredChunk]) -> list[str]:

@@ -77,5 +77,6 @@ def test_the_store_ranks_as_rank_bm25_does_on_the_same_tokens(tmp_path: Path) ->
         found = store.search_lexical(encoder.encode_query(query), search_filter=SearchFilter(), limit=200)
         scores = cast("list[float]", oracle.get_scores(list(dict.fromkeys(analyse(query)))).tolist())
         expected = {position: score for position, score in enumerate(scores) if score > 0}
-        assert {scored.chunk.position: scored.score for scored in found} == pytest.approx(expected, abs=1e-4)
+        places = {chunk.chunk_id: chunk.position for chunk in chunks}
+        assert {places[scored.chunk_id]: scored.score for scored in found} == pytest.approx(expected, abs=1e-4)
     store.close()

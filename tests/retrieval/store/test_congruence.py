@@ -61,7 +61,7 @@ def test_both_homes_give_the_same_scores(
                 found = store.search_dense(EMBEDDER.embed_query(query), search_filter=search_filter, limit=200)
             else:
                 found = store.search_lexical(LEXICAL.encode_query(query), search_filter=search_filter, limit=200)
-            scores.append({scored.chunk.chunk_id: scored.score for scored in found})
+            scores.append({scored.chunk_id: scored.score for scored in found})
         assert scores[0] == pytest.approx(scores[1], abs=1e-4)
 
 

@@ -62,7 +62,7 @@ def test_acknowledged_writes_survive_a_killed_process(tmp_path: Path, writer: su
         kept = SearchFilter(document_ids=(uuid_of(f"document-{number}"),))
         assert store.chunks(kept) == [point.chunk for point in points]
     found = store.search_lexical(LEXICAL.encode_query("first 7"), search_filter=_ALL, limit=1)
-    assert found[0].chunk.text == "first 7"
+    assert [chunk.text for chunk in store.fetch([found[0].chunk_id])] == ["first 7"]
     store.close()
 
 
@@ -122,7 +122,8 @@ def test_threads_may_write_and_search_at_once(tmp_path: Path) -> None:
         store.upsert(make_points(f"pod {number}", f"node {number}", document=f"document-{number}"))
         store.search_dense(EMBEDDER.embed_query("pod"), search_filter=_ALL, limit=5)
         found = store.search_lexical(LEXICAL.encode_query(f"pod {number}"), search_filter=_ALL, limit=500)
-        return sum(scored.chunk.text == f"pod {number}" for scored in found)
+        chunks = store.fetch([scored.chunk_id for scored in found])
+        return sum(chunk.text == f"pod {number}" for chunk in chunks)
 
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(write_and_search, range(64))) == [1] * 64

@@ -1,0 +1,1 @@
+"""Second looks at the best candidates, all behind one protocol."""

@@ -1,0 +1,41 @@
+"""The promise every reranker keeps; held by tests/contracts/test_reranker.py over all kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from retrieval.candidates import Candidate
+from retrieval.explanation import FeatureShare
+
+
+@dataclass(frozen=True, slots=True)
+class RerankScore:
+    """What a reranker says of one candidate: a score on its own scale, and what that is made of where it can say."""
+
+    score: float
+    features: tuple[FeatureShare, ...] = ()
+
+
+class Reranker(Protocol):
+    """Scores candidates for one question. Calls block; safe from several threads."""
+
+    @property
+    def name(self) -> str:
+        """Kind and model, as explanations show it."""
+        ...
+
+    def rerank(self, query: str, candidates: Sequence[Candidate], *, seconds: float) -> list[RerankScore]:
+        """Finite scores in the order of the candidates, higher is better; none for no candidates.
+
+        Args:
+            query: The question as typed.
+            candidates: Best first.
+            seconds: Time limit. A reranker looks at it between its batches, so the last batch may go past it.
+
+        Raises:
+            RerankTimedOut: The time was over before every candidate had a score.
+            RerankFailed: The model or its server did not give scores.
+        """
+        ...
