@@ -26,6 +26,7 @@ from app.approval_schema import (
     RejectRunRequest,
     SettlementRequest,
 )
+from app.attachment_client import AttachmentCalls
 from app.client_wire import problem_of, segment
 from app.errors import ApiUnreachable
 from app.eval_schema import EvalDetail, EvalRequest, EvalRun
@@ -89,6 +90,7 @@ class ApiClient:
         self._http = httpx.AsyncClient(
             base_url=base_url, headers=headers, transport=transport, timeout=_TIMEOUT, trust_env=False
         )
+        self.attachments = AttachmentCalls(self._http, self._send)
 
     async def __aenter__(self) -> Self:
         """Return the client itself."""

@@ -201,3 +201,16 @@ class PromptText(BaseModel):
     server: str
     name: str
     messages: list[PromptLine]
+
+    @property
+    def question(self) -> str:
+        """Its words as one question; where it writes for the assistant as well, each message says whose it is."""
+        lines = [line for line in self.messages if line.resource is None and line.text.strip()]
+        if all(line.role == "user" for line in lines):
+            return "\n\n".join(line.text.strip() for line in lines)
+        return "\n\n".join(f"{line.role.capitalize()}: {line.text.strip()}" for line in lines)
+
+    @property
+    def resources(self) -> list[ResourcePiece]:
+        """Resources that come with it, in order."""
+        return [line.resource for line in self.messages if line.resource is not None]

@@ -13,6 +13,7 @@ import typer
 
 from app.cli import exits, output
 from app.cli.acting import decide_here, tell
+from app.cli.attaching import attach_all, fill_preset, parse_preset
 from app.cli.invocation import current, parse_filter, parse_request
 
 if TYPE_CHECKING:
@@ -36,13 +37,24 @@ class Ending:
 
 def ask(
     context: typer.Context,
-    question: Annotated[str, typer.Argument(metavar="QUESTION", help="What you want to know.")],
+    question: Annotated[
+        str, typer.Argument(metavar="QUESTION", help="What you want to know; not needed with --prompt.")
+    ] = "",
     collection: Annotated[list[str] | None, typer.Option(help="Search here alone; may be repeated.")] = None,
     filter_: Annotated[
         list[str] | None, typer.Option("--filter", metavar="KEY=VALUE", help="Metadata that must match.")
     ] = None,
     thread: Annotated[str | None, typer.Option(metavar="ID", help="Go on in this thread.")] = None,
     agent: Annotated[str, typer.Option(metavar="NAME", help="Let this agent act on it, `operator` for example.")] = "",
+    attach: Annotated[
+        list[str] | None,
+        typer.Option(metavar="WHAT", help="Attach a file, `mcp:SERVER:URI` or `doc:ID`; may be repeated."),
+    ] = None,
+    prompt: Annotated[str, typer.Option(metavar="SERVER/NAME", help="Start from this prompt of an MCP server.")] = "",
+    arg: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="Fill in a blank of the prompt; may be repeated.")
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Send a prompt's words without asking.")] = False,
     temperature: Annotated[float | None, typer.Option(min=0, max=2, help="0 takes the likeliest words.")] = None,
     max_tokens: Annotated[int | None, typer.Option(min=1, max=8192, help="Longest answer in tokens.")] = None,
     seed: Annotated[int | None, typer.Option(help="Makes a temperature above 0 repeatable.")] = None,
@@ -54,23 +66,39 @@ def ask(
     Exit code 0 also when the documents hold no answer, 3 when calls wait for a decision, 4 when the model is not
     available, 1 when the run failed.
 
-    Example: groundwork ask 'Why did my pod restart? Last termination reason: OOMKilled'
-    """
-    from app.schema import RunInfo, RunRequest
+    A prompt's words are shown before they are sent; a QUESTION beside it is put behind them.
 
+    Example: groundwork ask 'Why did my pod restart? Last termination reason: OOMKilled' --attach events.txt
+    """
+    from app.schema import Preset, RunInfo, RunRequest
+
+    choice = parse_preset(prompt, arg or [])
+    if not question and choice is None:
+        raise typer.BadParameter("is missing; ask something, or name a prompt with --prompt.", param_hint="QUESTION")
     request = parse_request(
         RunRequest,
-        question=question,
+        question=question or prompt,
         collections=tuple(collection or ()),
         filter=parse_filter(filter_ or []),
         temperature=temperature,
         max_tokens=max_tokens,
         seed=seed,
         agent=agent,
+        preset=Preset(server=choice.server, prompt=choice.prompt) if choice else None,
     )
+
+    async def work(client: ApiClient) -> Ending:
+        thread_id = thread or await new_thread(client)
+        await attach_all(client, thread_id, attach or [])
+        if choice is None:
+            return await run_question(client, thread_id, request, on_token)
+        words = await fill_preset(client, thread_id, choice, send=yes)
+        asked = parse_request(RunRequest, **(dict(request) | {"question": f"{words}\n\n{question}".strip()}))
+        return await run_question(client, thread_id, asked, on_token)
+
     stream = sys.stdout.isatty() and not as_json
     on_token = output.write_text if stream else _ignore
-    ending = current(context).call(lambda client: run_question(client, thread, request, on_token))
+    ending = current(context).call(work)
     if as_json:
         output.write_json(ending.answer)
     if isinstance(ending.answer, RunInfo):
@@ -84,14 +112,18 @@ def ask(
     raise typer.Exit(ending.code)
 
 
+async def new_thread(client: ApiClient) -> str:
+    """Id of a new thread."""
+    from app.schema import ThreadCreate
+
+    return (await client.create_thread(ThreadCreate())).thread_id
+
+
 async def run_question(
     client: ApiClient, thread_id: str | None, request: RunRequest, on_token: Callable[[str], None]
 ) -> Ending:
     """Ask in a thread, a new one when None; cancelling the task cancels the run."""
-    from app.schema import ThreadCreate
-
-    if thread_id is None:
-        thread_id = (await client.create_thread(ThreadCreate())).thread_id
+    thread_id = thread_id or await new_thread(client)
     run = await client.start_run(thread_id, request)
     answer: Answer | None = None
     try:
