@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,6 +16,7 @@ from app.cli import exits, output
 from app.cli.acting import decide_here, tell
 from app.cli.attaching import attach_all, fill_preset, parse_preset
 from app.cli.invocation import current, parse_filter, parse_request
+from app.cli.verify import write_receipt
 
 if TYPE_CHECKING:
     from agents.answer import Answer, Verdict
@@ -58,6 +60,7 @@ def ask(
     temperature: Annotated[float | None, typer.Option(min=0, max=2, help="0 takes the likeliest words.")] = None,
     max_tokens: Annotated[int | None, typer.Option(min=1, max=8192, help="Longest answer in tokens.")] = None,
     seed: Annotated[int | None, typer.Option(help="Makes a temperature above 0 repeatable.")] = None,
+    receipt: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the answer's receipt there.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")] = False,
 ) -> None:
     """Answer a question from the documents, with a citation for each sentence.
@@ -96,9 +99,15 @@ def ask(
         asked = parse_request(RunRequest, **(dict(request) | {"question": f"{words}\n\n{question}".strip()}))
         return await run_question(client, thread_id, asked, on_token)
 
+    async def ask_and_keep(client: ApiClient) -> Ending:
+        ending = await work(client)
+        if receipt is not None and ending.code == exits.DONE:
+            write_receipt(await client.receipt(ending.answer.run_id), receipt)
+        return ending
+
     stream = sys.stdout.isatty() and not as_json
     on_token = output.write_text if stream else _ignore
-    ending = current(context).call(work)
+    ending = current(context).call(ask_and_keep)
     if as_json:
         output.write_json(ending.answer)
     if isinstance(ending.answer, RunInfo):

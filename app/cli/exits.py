@@ -14,6 +14,8 @@ UNEXPECTED = 1
 USAGE = 2
 PARTIAL = 3
 UNAVAILABLE = 4
+ALTERED = 5
+"""Of ``verify`` alone: the file is not as it was written."""
 INTERRUPTED = 130
 """128 and the number of SIGINT, as shells expect it."""
 

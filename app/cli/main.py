@@ -33,6 +33,7 @@ from app.cli import (
     serve_model,
     status,
     up,
+    verify,
 )
 from app.cli.connection import connect as connect_to_home
 from app.cli.invocation import Connect, Invocation, current
@@ -81,6 +82,8 @@ def build() -> typer.Typer:
     root.command()(ingest.ingest)
     root.command()(ask.ask)
     root.command()(search.search)
+    root.command()(verify.receipt)
+    root.command()(verify.verify)
     root.add_typer(documents.commands, name="documents")
     root.add_typer(collections.commands, name="collections")
     root.command()(status.status)

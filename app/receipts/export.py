@@ -15,7 +15,7 @@ from agents import attached, observed
 from agents.answer import Answer, Citation
 from agents.attached import AttachedTexts
 from agents.events import EVENT_ADAPTER, ClaimsChecked, HitsFound, RunEvent
-from agents.proof_record import ProofRecord
+from agents.proof_record import EvidencePassage, ProofRecord
 from app.errors import RunUnanswered
 from app.receipts.digests import chain, part_digests, whole_digest
 from app.receipts.schema import (
@@ -89,7 +89,7 @@ class ReceiptWriter:
             ),
             "proof": _proof(record, seal),
             "claims": answer.claims,
-            "citations": _citations(answer.citations, documents, texts),
+            "citations": _citations(answer.citations, record.passages if record else (), documents, texts),
             "evidence": record.passages if record else (),
             "documents": documents,
             "texts": texts,
@@ -121,11 +121,6 @@ class ReceiptWriter:
         for held in await self.attached(tuple(dict.fromkeys(attachments))):
             texts.append(ReceiptText(kind="attachment", text_id=held.attachment_id, name=held.source, text=held.text))
         return tuple(texts)
-
-
-def file_name(run_id: str) -> str:
-    """What a receipt's file is called where nobody says."""
-    return f"groundwork-{run_id[:12]}.receipt.json"
 
 
 def _record(events: Iterable[RunEvent]) -> ProofRecord | None:
@@ -190,7 +185,10 @@ def _of_documents(answer: Answer) -> list[Citation]:
 
 
 def _citations(
-    citations: Sequence[Citation], documents: Sequence[SealedDocument], texts: Sequence[ReceiptText]
+    citations: Sequence[Citation],
+    passages: Sequence[EvidencePassage],
+    documents: Sequence[SealedDocument],
+    texts: Sequence[ReceiptText],
 ) -> tuple[ReceiptCitation, ...]:
     files: dict[int, bytes] = {}
     linked: list[ReceiptCitation] = []
@@ -200,6 +198,7 @@ def _citations(
         document = next(
             (place for place, entry in enumerate(documents) if entry.document_id == citation.document_id), None
         )
+        passage = next((place for place, entry in enumerate(passages) if _is_of(citation, entry)), None)
         place = None
         if document is not None:
             if document not in files:
@@ -208,6 +207,7 @@ def _citations(
         linked.append(
             ReceiptCitation(
                 **citation.model_dump(),
+                passage=passage,
                 document=document,
                 text=text,
                 file_start=place[0] if place else None,
@@ -215,6 +215,11 @@ def _citations(
             )
         )
     return tuple(linked)
+
+
+def _is_of(citation: Citation, passage: EvidencePassage) -> bool:
+    start = citation.char_start - passage.char_start
+    return citation.chunk_id == passage.chunk_id and passage.text[start : start + len(citation.quote)] == citation.quote
 
 
 def _file_bytes(document: SealedDocument) -> bytes:

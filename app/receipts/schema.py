@@ -12,7 +12,6 @@ from agents.proof_record import CitedMarker, EvidencePassage
 FORMAT = "groundwork-receipt/1"
 """Changes when files of the new kind cannot be checked by the rules of the old one."""
 FILE_ENDING = ".receipt.json"
-MEDIA_TYPE = "application/json"
 
 TextKind: TypeAlias = Literal["tool", "attachment"]
 
@@ -130,6 +129,8 @@ class ReceiptProof(_Value):
 class ReceiptCitation(Citation):
     """A quote, and where in this file its origin stands."""
 
+    passage: int | None = None
+    """Place in ``evidence``, from 0."""
     document: int | None = None
     """Place in ``documents``, from 0."""
     text: int | None = None
@@ -190,3 +191,8 @@ class Receipt(_Value):
     texts: tuple[ReceiptText, ...]
     digests: Digests
     signature: Signature
+
+
+def file_name(run_id: str) -> str:
+    """What a receipt's file is called where nobody says."""
+    return f"groundwork-{run_id[:12]}{FILE_ENDING}"

@@ -5,8 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Response
 
 from app.openapi import problems
-from app.receipts.export import file_name
-from app.receipts.schema import Receipt
+from app.receipts.schema import Receipt, file_name
 from app.routes.platform import PlatformDep
 
 router = APIRouter(prefix="/api", tags=["runs"])
