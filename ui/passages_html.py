@@ -39,7 +39,7 @@ def scores_html(passage: FoundPassage) -> str:
 
 def found_passage(hit: SearchHit) -> FoundPassage:
     """A hit of a search as the passage it is."""
-    fields = hit.model_dump(exclude={"scores", "matched_terms"}) | hit.scores.model_dump()
+    fields = hit.model_dump(exclude={"scores", "matched_terms", "explanation", "prompt"}) | hit.scores.model_dump()
     return FoundPassage.model_validate(fields)
 
 

@@ -25,14 +25,16 @@ from agents.events import (
     Token,
     is_terminal,
 )
-from app import schema, search_schema
+from app import schema
 from app.ledger_schema import CollectionCreate, CollectionDeleted, StageList
 from app.page_schema import BoxView, PagePlace
+from app.search_schema import SearchRequest
 from ingestion.types import DocumentRecord, FileOutcome, IngestProgress, IngestReport, StageRecord
 from tests.ui.acting_script import acting_script, asking_script, decided_script
 from tests.ui.script import DOCUMENTS, Script, script_for
 from tests.ui.stub_calls import CallState, call_routes, json_response, problem
 from tests.ui.stub_evals import EvalState, eval_routes
+from tests.ui.stub_search import search_of
 from ui.document_html import STAGES
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mP8/x8AAwMCAO+ip1sAAAAASUVORK5CYII="
@@ -283,23 +285,9 @@ class _Api:
         return json_response(report)
 
     async def search(self, request: Request) -> Response:
-        body = search_schema.SearchRequest.model_validate_json(await request.body())
-        hits: list[search_schema.SearchHit] = []
+        body = SearchRequest.model_validate_json(await request.body())
         ready = [entry for entry in self.state.documents.values() if entry[0].status == "ready"]
-        for rank, (record, text) in enumerate(ready[: body.limit], start=1):
-            scores = search_schema.SearchScores(
-                dense=0.8 / rank, dense_rank=rank, bm25=9.1 if rank == 1 else None,
-                bm25_rank=1 if rank == 1 else None, fused=1 / rank, rerank=None,
-            )  # fmt: skip
-            hits.append(
-                search_schema.SearchHit(
-                    rank=rank, chunk_id=f"{record.document_id}-0", document_id=record.document_id,
-                    source=record.source, title=record.title, page=None, section="", char_start=0,
-                    char_end=len(text), text=text, scores=scores, matched_terms=body.query.lower().split(),
-                )
-            )  # fmt: skip
-        timings: dict[Any, float] = {"embed": 1.0, "search": 2.0, "rerank": 0.0, "total": 3.0}
-        return json_response(search_schema.SearchResponse(query=body.query, hits=hits, timings_ms=timings))
+        return json_response(search_of(body, ready))
 
     def _collections(self) -> list[schema.CollectionInfo]:
         ready = [record for record, _ in self.state.documents.values() if record.status == "ready"]

@@ -249,7 +249,7 @@ def test_uploaded_files_are_reported_one_by_one(start: Start, state: StubState) 
     assert state.documents["doc-4"][0].collection == "default"
 
 
-def test_search_shows_both_legs_and_opens_a_passage(start: Start) -> None:
+def test_search_explains_each_hit_and_opens_a_passage(start: Start) -> None:
     app = start().run().switch_page("pages/search.py").run()
 
     app.text_input[0].set_value("memory limit")
@@ -260,5 +260,38 @@ def test_search_shows_both_legs_and_opens_a_passage(start: Start) -> None:
     assert "words: rank 1, BM25 9.10" in shown
     assert "not found by words" in shown
     assert "<mark>limit</mark>" in shown
+    assert '<th scope="row">Words</th><td>1</td><td>9.100</td><td>0.880</td><td>0.60</td><td>0.528</td>' in shown
+    assert '<th scope="row">limit</th><td>2</td><td>4.25</td><td>4.55</td>' in shown
+    assert "Reranked by learned 1 from 3 to 1, score 2.500. It is made of: coverage +1.20, cosine +0.40." in shown
+    assert "Not in it: memory, limit" in shown
+    assert "1,200 passages searched, 34 cut by filters" in words(app)
+    assert "In the prompt" not in words(app)
     app.button(key="read-doc-1-0").click().run()
+    assert not app.exception
+
+
+def test_search_says_which_hits_the_model_would_be_given(start: Start, state: StubState) -> None:
+    app = start().run().switch_page("pages/search.py").run()
+
+    app.text_input[0].set_value("memory limit")
+    app.checkbox[0].check()
+    press(app, "Search")
+
+    assert "In the prompt as passage 1, 213 tokens" in words(app)
+    assert "Not in the prompt: no room left, 640 tokens" in words(app)
+    assert "4,096 tokens of context" in html(app)
+
+
+def test_filter_that_was_read_from_the_words_can_be_switched_off_and_on(start: Start) -> None:
+    app = start().run().switch_page("pages/search.py").run()
+
+    app.text_input[0].set_value("limits in the runbooks collection")
+    press(app, "Search")
+    assert app.pills[0].value == ["collection=runbooks"]
+    assert "Searched for: limits" in words(app)
+
+    app.pills[0].set_value([]).run()
+    assert "Searched for" not in words(app)
+    app.pills[0].set_value(["collection=runbooks"]).run()
+    assert "Searched for: limits" in words(app)
     assert not app.exception
