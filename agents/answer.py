@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 Verdict: TypeAlias = Literal["verified", "partial", "unsupported"]
 Opinion: TypeAlias = Literal["supports", "unsure", "contradicts"]
@@ -142,6 +142,8 @@ class Answer(_Value):
     usage: Usage = Usage()
     timings_ms: AnswerTimings = AnswerTimings()
     tokens_per_second: float | None = None
+    output: dict[str, JsonValue] | None = None
+    """The object that was asked for by a schema; ``answer`` then lists its values, each with its proof in ``claims``."""
     dropped_markers: int = 0
     """Markers the model wrote that point nowhere."""
     model: str = ""

@@ -43,6 +43,14 @@ class TokenDraft:
 
 
 @dataclass(frozen=True, slots=True)
+class ObjectDraft:
+    """An object as far as the model has written it."""
+
+    value: Mapping[str, JsonValue]
+    complete: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class ClaimsDraft:
     """The proof is done."""
 
@@ -129,6 +137,7 @@ Draft: TypeAlias = (
     QueryDraft
     | HitsDraft
     | TokenDraft
+    | ObjectDraft
     | StepDraft
     | CallDraft
     | ApprovalDraft

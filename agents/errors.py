@@ -8,6 +8,8 @@ AgentError
 ├── AgentsInvalid     operator: the declaration of agents does not fit
 ├── AgentUnknown      caller: no agent of that name
 ├── ModelUnknown      caller: no chat model of that name
+├── SchemaInvalid     caller: the schema of the output is none, or cannot be asked of a model
+├── OutputInvalid     infrastructure: what the model wrote does not fit the schema of the output
 └── JudgeFailed       operator: the second judge of claims gave no opinion; the proof stands alone
 """
 
@@ -46,3 +48,11 @@ class ModelUnknown(AgentError):
 
 class JudgeFailed(AgentError):
     """The second judge of claims gave no opinion."""
+
+
+class SchemaInvalid(AgentError):
+    """The schema of the output is no JSON Schema of an object."""
+
+
+class OutputInvalid(AgentError):
+    """What the model wrote does not fit the schema of the output, again and again."""

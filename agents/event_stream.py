@@ -17,6 +17,7 @@ from agents.drafts import (
     DecisionDraft,
     Draft,
     HitsDraft,
+    ObjectDraft,
     ProgressDraft,
     QueryDraft,
     ReturnDraft,
@@ -24,7 +25,7 @@ from agents.drafts import (
     StepDraft,
     TokenDraft,
 )
-from agents.errors import AgentError, ModelRefused, ModelTimeout, ModelUnavailable
+from agents.errors import AgentError, ModelRefused, ModelTimeout, ModelUnavailable, OutputInvalid
 from agents.events import (
     AnswerDone,
     AnswerReviewed,
@@ -33,6 +34,7 @@ from agents.events import (
     ClaimsChecked,
     FailureKind,
     HitsFound,
+    ObjectPart,
     QueryRewritten,
     RunEvent,
     RunFailed,
@@ -53,6 +55,7 @@ _KINDS: tuple[tuple[type[Exception], FailureKind], ...] = (
     (ModelUnavailable, "model_unavailable"),
     (ModelTimeout, "model_timeout"),
     (ModelRefused, "model_error"),
+    (OutputInvalid, "output_invalid"),
     (AgentError, "model_error"),
     (StoreUnavailable, "store_unavailable"),
     (RetrievalError, "store_unavailable"),
@@ -97,6 +100,8 @@ def event_of(draft: Draft, stamp: Stamp) -> RunEvent:
         case HitsDraft():
             passages = tuple(found_passage(hit) for hit in draft.hits)
             return HitsFound(**stamp, query=draft.query, passages=passages, context=draft.context)
+        case ObjectDraft():
+            return ObjectPart(**stamp, value=dict(draft.value), complete=draft.complete)
         case ClaimsDraft():
             return ClaimsChecked(
                 **stamp,

@@ -13,7 +13,13 @@ from tools.calls import CallState
 from tools.types import Risk
 
 FailureKind: TypeAlias = Literal[
-    "model_unavailable", "model_timeout", "model_error", "store_unavailable", "interrupted", "internal_error"
+    "model_unavailable",
+    "model_timeout",
+    "model_error",
+    "output_invalid",
+    "store_unavailable",
+    "interrupted",
+    "internal_error",
 ]
 """Closed set: why a run failed."""
 
@@ -65,6 +71,15 @@ class Token(_Event):
     text: str
     step: int = 0
     """Turn of an agent that the text belongs to; text of a turn that ends in calls is no answer. 0 for answers."""
+
+
+class ObjectPart(_Event):
+    """The object as far as the model has written it; each replaces the one before, a repaired reply begins anew."""
+
+    type: Literal["object_part"] = "object_part"
+    value: dict[str, JsonValue]
+    complete: bool = False
+    """Whole, and it fits the schema."""
 
 
 class StepStarted(_Event):
@@ -202,6 +217,7 @@ RunEvent: TypeAlias = (
     | QueryRewritten
     | HitsFound
     | Token
+    | ObjectPart
     | StepStarted
     | ToolCalled
     | ApprovalNeeded

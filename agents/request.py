@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+
+from pydantic import JsonValue
 
 from agents.chat_model import ChatMessage, Sampling
 from retrieval.types import SearchFilter
@@ -20,6 +23,7 @@ class AnswerRequest:
         search_filter: What the search may see.
         sampling: How tokens are drawn; None takes the settings.
         model: Chat model that answers, by the name it has here; empty for the default one.
+        output_schema: JSON Schema of the object that the answer is to be; None asks for prose.
         agent: Agent that acts on it; empty for an answer from documents alone.
         user: Who asks, for memory, approvals and the audit.
         attachments: Ids of the texts attached to the thread when it was asked.
@@ -34,6 +38,7 @@ class AnswerRequest:
     search_filter: SearchFilter = field(default_factory=SearchFilter)
     sampling: Sampling | None = None
     model: str = ""
+    output_schema: Mapping[str, JsonValue] | None = None
     agent: str = ""
     user: str = "local"
     attachments: tuple[str, ...] = ()

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
+
+from pydantic import JsonValue
 
 from agents.answer import Abstention, ContextReport, Usage
 from agents.attached import AttachedTexts, nothing_attached
@@ -77,5 +80,7 @@ class AnswerState:
     messages: tuple[ChatMessage, ...] = ()
     report: ContextReport = field(default_factory=ContextReport)
     draught: Draught = field(default_factory=Draught)
+    output: Mapping[str, JsonValue] | None = None
+    """The object that was asked for by a schema; the draught is its text."""
     proved: ProvedAnswer | None = None
     abstention: Abstention | None = None

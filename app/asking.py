@@ -7,8 +7,10 @@ from typing import Any
 from uuid import uuid4
 
 from agents.chat_model import ChatMessage, Sampling
+from agents.errors import SchemaInvalid
 from agents.request import AnswerRequest
 from agents.settings import AnswerSettings
+from agents.structured import check_schema
 from app.sampling_schema import SamplingChoice
 from app.schema import RunInfo, RunRequest
 from app.wiring import Platform
@@ -45,8 +47,13 @@ async def ask(
         RunActive: The thread has a run that has not ended.
         AgentUnknown: There is no such agent.
         ModelUnknown: There is no such model.
+        SchemaInvalid: The output schema is none, or an agent is asked with one.
     """
     platform.gateway.endpoint(request.model)
+    if request.output_schema is not None:
+        check_schema(request.output_schema)
+        if request.agent:
+            raise SchemaInvalid("An output schema is for answers from documents; leave it or the agent out.")
     search_filter = await search_scope(platform.ledger, request.collections, request.filter)
     if history is None:
         history = await platform.runs.history(thread_id)
@@ -59,6 +66,7 @@ async def ask(
             search_filter=search_filter,
             sampling=_sampling(platform.settings.answer, request),
             model=request.model,
+            output_schema=request.output_schema,
             agent=request.agent,
             user=user,
             attachments=await platform.attachments.current(thread_id),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncGenerator, AsyncIterable
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
@@ -29,6 +30,7 @@ _FAILURES: dict[FailureKind, tuple[int, ProblemCode]] = {
     "model_unavailable": (503, "model_unavailable"),
     "model_timeout": (504, "model_timeout"),
     "model_error": (502, "model_error"),
+    "output_invalid": (502, "output_invalid"),
     "store_unavailable": (503, "store_unavailable"),
     "interrupted": (503, "internal_error"),
     "internal_error": (500, "internal_error"),
@@ -55,7 +57,7 @@ class Envelope:
     def whole(self, answer: Answer) -> Completion:
         """The answer at once."""
         message = AnswerMessage(
-            content=answer.answer, status=answer.status, citations=answer.citations, claims=answer.claims
+            content=_content(answer), status=answer.status, citations=answer.citations, claims=answer.claims
         )
         return Completion(
             id=self.id,
@@ -130,7 +132,12 @@ def _usage(answer: Answer) -> WireUsage:
     return WireUsage(prompt_tokens=prompt, completion_tokens=completion, total_tokens=prompt + completion)
 
 
+def _content(answer: Answer) -> str:
+    """What OpenAI's clients read: the object where one was asked for, else the text."""
+    return answer.answer if answer.output is None else json.dumps(answer.output, ensure_ascii=False)
+
+
 def _not_streamed(answer: Answer, streamed: str) -> str:
     if not streamed:
-        return answer.answer
+        return _content(answer)
     return f"\n\n{answer.answer}" if answer.status != "answered" else ""

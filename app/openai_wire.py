@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
 
 from agents.answer import AnswerStatus, Citation, Claim
 from app.sampling_schema import SamplingChoice, StopText
@@ -44,6 +44,26 @@ class StreamOptions(_Wire):
     include_usage: bool = False
 
 
+class TextFormat(_Wire):
+    """An answer in prose."""
+
+    type: Literal["text"]
+
+
+class NamedSchema(_Wire):
+    """OpenAI's wrapping of a schema."""
+
+    name: str = "answer"
+    schema_: Annotated[dict[str, JsonValue], Field(alias="schema")]
+
+
+class SchemaFormat(_Wire):
+    """An answer as one object."""
+
+    type: Literal["json_schema"]
+    json_schema: NamedSchema
+
+
 def _as_tuple(value: object) -> object:
     """OpenAI's ``stop`` is a text or a list."""
     return (value,) if isinstance(value, str) else value
@@ -59,6 +79,8 @@ class CompletionRequest(_Wire, SamplingChoice):
     stop: Annotated[tuple[StopText, ...] | None, BeforeValidator(_as_tuple), Field(max_length=8)] = None
     max_completion_tokens: int | None = Field(default=None, ge=1, le=8192)
     n: Literal[1] | None = None
+    response_format: Annotated[TextFormat | SchemaFormat, Field(discriminator="type")] | None = None
+    """With a schema the content is a JSON object that fits it."""
     collections: tuple[str, ...] = ()
     """Ours: search in these collections alone."""
     filter: dict[str, str | int | float | bool] = Field(default_factory=dict)

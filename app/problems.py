@@ -15,7 +15,15 @@ from fastapi.responses import JSONResponse
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.exceptions import HTTPException
 
-from agents.errors import AgentError, AgentUnknown, ModelRefused, ModelTimeout, ModelUnavailable, ModelUnknown
+from agents.errors import (
+    AgentError,
+    AgentUnknown,
+    ModelRefused,
+    ModelTimeout,
+    ModelUnavailable,
+    ModelUnknown,
+    SchemaInvalid,
+)
 from app.errors import (
     AppError,
     AttachmentRefused,
@@ -111,6 +119,7 @@ _KINDS: dict[type[Exception], _Kind] = {
     ModelUnavailable: _Kind(503, "model_unavailable"),
     ModelTimeout: _Kind(504, "model_timeout"),
     ModelRefused: _Kind(502, "model_error"),
+    SchemaInvalid: _Kind(422, "schema_invalid"),
 }
 _HTTP_CODES: dict[int, ProblemCode] = {
     400: "request_invalid",

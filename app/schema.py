@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints, field_validator
 
 from agents.answer import Answer
 from app.sampling_schema import SamplingChoice
@@ -55,6 +55,8 @@ ProblemCode: TypeAlias = Literal[
     "model_unavailable",
     "model_timeout",
     "model_error",
+    "schema_invalid",
+    "output_invalid",
     "store_unavailable",
     "embedding_failed",
     "database_unavailable",
@@ -217,6 +219,8 @@ class RunRequest(_Body, SamplingChoice):
     filter: dict[str, str | int | float | bool] = Field(default_factory=dict)
     model: Annotated[str, StringConstraints(max_length=64)] = ""
     """Chat model that answers, of ``GET /api/models``; empty for the default one."""
+    output_schema: dict[str, JsonValue] | None = None
+    """JSON Schema of an object; the answer is then such an object with a proof for each value. Not for agents."""
     agent: Annotated[str, StringConstraints(max_length=64)] = ""
     """Agent that acts on it, of ``GET /api/agents``; empty for an answer from documents alone."""
     preset: Preset | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 
 from langgraph.runtime import Runtime
 
@@ -11,9 +12,11 @@ from agents.answer import ContextReport
 from agents.attached import with_attached
 from agents.context import draft, pack
 from agents.drafts import HitsDraft
+from agents.neighbours import beside, neighbours
 from agents.proof.evidence import prepare
 from agents.sampling import sampling_of
 from agents.state import AnswerState, Context
+from agents.structured import instruction
 
 BESIDE_RESULTS = 2
 """Passages beside tool results: the results are what was looked for, and a CPU reads 60 tokens a second."""
@@ -31,8 +34,13 @@ async def build_context(state: AnswerState, runtime: Runtime[Context]) -> dict[s
     found_hits = state.hits if abstention is None else ()
     if state.observed:
         found_hits = found_hits[:BESIDE_RESULTS]
+    elif context.store and context.settings.neighbours:
+        best = context.settings.neighbours
+        read = partial(neighbours, found_hits, scope=request.search_filter, chunks=context.store.chunks, best=best)
+        found_hits = beside(found_hits, await asyncio.to_thread(read), after=best)
     passages = (*state.attached, *state.observed, *found_hits)
-    candidates = draft(request.question, request.history, passages, instruction=state.instruction)
+    told = state.instruction if request.output_schema is None else instruction(request.output_schema)
+    candidates = draft(request.question, request.history, passages, instruction=told)
     packed = pack(
         candidates,
         await context.chat_model.count_tokens(candidates.texts()),

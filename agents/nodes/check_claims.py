@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from functools import partial
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from langgraph.runtime import Runtime
 
-from agents.abstention import after_proof
+from agents.abstention import after_proof, is_refusal
 from agents.answer import Opinion
 from agents.chat_model import ChatModel
 from agents.citations import ProvedAnswer, prove
@@ -18,7 +19,10 @@ from agents.errors import JudgeFailed
 from agents.judges.chat import ChatJudge
 from agents.judges.nli import nli_judge
 from agents.judges.protocol import ClaimJudge, Statement
+from agents.markers import Marker
+from agents.proof.evidence import Evidence
 from agents.proof_replay import record_proof
+from agents.quoting import quoted_answer
 from agents.settings import AnswerSettings
 from agents.state import AnswerState, Context
 
@@ -28,30 +32,50 @@ logger = logging.getLogger(__name__)
 async def check_claims(state: AnswerState, runtime: Runtime[Context]) -> dict[str, object]:
     """The proved answer; an abstention as well when the settings or the lack of any support call for one."""
     request, draught, settings = state.request, state.draught, runtime.context.settings
-    proof = partial(
-        prove,
-        presentable(draught),
-        state.evidence,
-        question=request.question,
-        markers=draught.markers,
-        remove_unsupported=settings.unsupported == "remove",
-    )
-    proved = await asyncio.to_thread(proof)
+    proof = _Proof(presentable(draught), draught.markers, state.evidence, request.question, settings)
+    proved = await asyncio.to_thread(proof.prove)
+    written = draught.text
+    if settings.quote_unproved and state.output is None and not proved.supported and not is_refusal(written):
+        quoted = await asyncio.to_thread(quoted_answer, request.question, state.evidence)
+        if quoted:
+            written, proof = quoted, replace(proof, text=quoted, markers=())
+            proved = await asyncio.to_thread(proof.prove)
     opinions = await _opinions(proved, settings, runtime.context.chat_model)
     if any(opinions):
-        proved = await asyncio.to_thread(partial(proof, opinions=opinions))
+        proof = replace(proof, opinions=opinions)
+        proved = await asyncio.to_thread(proof.prove)
     record = record_proof(
-        presentable(draught),
+        proof.text,
         state.evidence,
         question=request.question,
-        markers=draught.markers,
+        markers=proof.markers,
         remove_unsupported=settings.unsupported == "remove",
         opinions=opinions,
     )
     runtime.stream_writer(ClaimsDraft(proved.claims, proved.citations, proved.dropped_markers, record))
     strict = settings.unsupported == "abstain"
-    abstention = after_proof(draught.text, proved, state.query, state.hits, request, strict=strict)
+    abstention = after_proof(written, proved, state.query, state.hits, request, strict=strict)
     return {"proved": proved, "abstention": abstention}
+
+
+@dataclass(frozen=True, slots=True)
+class _Proof:
+    text: str
+    markers: tuple[Marker, ...]
+    evidence: Evidence
+    question: str
+    settings: AnswerSettings
+    opinions: Sequence[Opinion | None] = ()
+
+    def prove(self) -> ProvedAnswer:
+        return prove(
+            self.text,
+            self.evidence,
+            question=self.question,
+            markers=self.markers,
+            remove_unsupported=self.settings.unsupported == "remove",
+            opinions=self.opinions,
+        )
 
 
 async def _opinions(proved: ProvedAnswer, settings: AnswerSettings, model: ChatModel) -> list[Opinion | None]:

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
+from pydantic import JsonValue
 
 from agents.answer import Answer
 from agents.errors import ModelUnknown
@@ -23,6 +24,7 @@ from app.openai_wire import (
     ModelCard,
     ModelCards,
     OpenAIErrorBody,
+    SchemaFormat,
 )
 from app.problems import openai_error, render
 from app.routes.platform import PlatformDep
@@ -58,6 +60,7 @@ async def create_completion(request: CompletionRequest, platform: PlatformDep, c
         "question": question,
         "collections": request.collections,
         "filter": request.filter,
+        "output_schema": _output_schema(request),
         "model": "" if request.model == GROUNDED_MODEL else request.model,
     }
     longest = {"max_tokens": request.max_completion_tokens} if request.max_completion_tokens else {}
@@ -124,6 +127,11 @@ async def _client_gone(connection: Request) -> None:
 
 def _data(text: str) -> bytes:
     return f"data: {text}\n\n".encode()
+
+
+def _output_schema(request: CompletionRequest) -> dict[str, JsonValue] | None:
+    asked = request.response_format
+    return asked.json_schema.schema_ if isinstance(asked, SchemaFormat) else None
 
 
 def _model_names(platform: Platform) -> list[str]:

@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import JsonValue
+
+from agents.errors import OutputInvalid, SchemaInvalid
+from agents.structured import check_schema, fields, parse_object, partial_object, render
+
+LIMITS: Mapping[str, JsonValue] = {
+    "type": "object",
+    "properties": {
+        "reason": {"enum": ["OOMKilled", "Error", "Completed"]},
+        "exitCode": {"type": "integer"},
+        "containers": {
+            "type": "array",
+            "items": {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]},
+        },
+        "note": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+    },
+    "required": ["reason", "exitCode"],
+    "additionalProperties": False,
+}
+GOOD: dict[str, JsonValue] = {
+    "reason": "OOMKilled", "exitCode": 137, "containers": [{"name": "orders"}], "note": None,
+}  # fmt: skip
+WRITTEN = json.dumps(GOOD)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        WRITTEN,
+        f"```json\n{WRITTEN}\n```",
+        f"Here it is:\n{WRITTEN}\nAnything else?",
+        WRITTEN.replace("}]", "},]").replace("null}", "null,\n}"),
+    ],
+)
+def test_reply_around_an_object_is_forgiven(reply: str) -> None:
+    assert parse_object(reply, LIMITS) == GOOD
+
+
+def test_commas_within_texts_stay() -> None:
+    schema: Mapping[str, JsonValue] = {"type": "object"}
+
+    assert parse_object('{"a": "x,]", "b": [1,],}', schema) == {"a": "x,]", "b": [1]}
+
+
+@pytest.mark.parametrize(
+    ("reply", "told"),
+    [
+        ("NOT_FOUND", "no whole JSON object"),
+        ('{"reason": "OOMKilled", "exitCode": 137', "no whole JSON object"),
+        ('{"reason": OOMKilled}', "no JSON"),
+        ('{"reason": "OOMKilled", "exitCode": NaN}', "no JSON"),
+        ('{"reason": "OOMKilled"}', "'exitCode' is a required property"),
+        ('{"reason": "Killed", "exitCode": 137}', r"\$\.reason: 'Killed' is not one of"),
+        ('{"reason": "Error", "exitCode": "137"}', r"\$\.exitCode: '137' is not of type 'integer'"),
+        ('{"reason": "Error", "exitCode": 1, "more": 2}', "'more' was unexpected"),
+    ],
+)
+def test_reply_that_does_not_fit_tells_why(reply: str, told: str) -> None:
+    with pytest.raises(OutputInvalid, match=told):
+        parse_object(reply, LIMITS)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+OBJECTS = st.dictionaries(st.text(), JSON, max_size=4)
+
+
+@given(OBJECTS, st.sampled_from(["{}", "```json\n{}\n```", "Sure.\n{}", "{}\n\nDone."]))
+def test_what_was_written_is_what_is_read(value: dict[str, JsonValue], around: str) -> None:
+    assert parse_object(around.replace("{}", json.dumps(value)), {"type": "object"}) == value
+
+
+@given(st.text())
+def test_any_reply_gives_an_object_that_fits_or_an_honest_error(reply: str) -> None:
+    value = None
+    with suppress(OutputInvalid):
+        value = parse_object(reply, LIMITS)
+
+    assert value is None or {"reason", "exitCode"} <= set(value) <= set(GOOD)
+
+
+@given(OBJECTS, st.data())
+def test_every_prefix_can_be_shown(value: dict[str, JsonValue], data: st.DataObject) -> None:
+    written = json.dumps(value)
+    cut = data.draw(st.integers(0, len(written)))
+
+    part = partial_object(written[:cut])
+
+    assert part is None or set(part) <= set(value)
+    assert partial_object(written) == value
+
+
+@pytest.mark.parametrize(
+    ("schema", "told"),
+    [
+        ({"type": "array"}, '"type": "object"'),
+        ({"type": "object", "properties": {"a": {"type": "number?"}}}, "no JSON Schema"),
+        ({"type": "object", "properties": {"a": {"$ref": "https://example.org/s.json"}}}, "refers to"),
+        ({"type": "object", "description": "x" * 20_001}, "longer than"),
+    ],
+)
+def test_schema_that_cannot_be_asked_is_refused(schema: dict[str, JsonValue], told: str) -> None:
+    with pytest.raises(SchemaInvalid, match=told):
+        check_schema(schema)
+
+
+def test_references_within_a_schema_are_followed() -> None:
+    schema: dict[str, JsonValue] = {
+        "type": "object",
+        "$defs": {"size": {"type": "string", "pattern": "^[0-9]+Mi$"}},
+        "properties": {"limit": {"$ref": "#/$defs/size"}},
+    }
+    check_schema(schema)
+
+    assert parse_object('{"limit": "512Mi"}', schema) == {"limit": "512Mi"}
+    with pytest.raises(OutputInvalid):
+        parse_object('{"limit": "512 megabytes"}', schema)
+
+
+def test_object_reads_as_a_list_of_its_values() -> None:
+    assert render(GOOD) == "- reason: OOMKilled\n- exit code: 137\n- containers 1 name: orders"
+    assert [field.name for field in fields(GOOD)] == ["reason", "exit code", "containers 1 name", "note"]
