@@ -62,7 +62,7 @@ def current(context: typer.Context) -> Invocation:
     return context.ensure_object(Invocation)
 
 
-def parse_request(kind: type[Body], **fields: object) -> Body:
+def parse_request(kind: type[Body], /, **fields: object) -> Body:
     """The request body of these fields.
 
     Raises:
