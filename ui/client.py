@@ -32,6 +32,7 @@ from app.search_schema import SearchRequest, SearchResponse
 from ingestion.types import DocumentRecord
 from ui.api_http import HttpApi, segment
 from ui.approval_client import ApprovalCalls
+from ui.attachment_client import AttachmentCalls
 from ui.document_client import DocumentCalls
 from ui.errors import ApiUnreachable
 from ui.eval_client import EvalCalls
@@ -52,7 +53,7 @@ class UploadFile(NamedTuple):
 class ApiClient:
     """Calls the API at one address; may be shared by threads.
 
-    The rest stands in ``approvals``, ``tools``, ``memory`` and ``inside``, which is the inside of documents.
+    The rest stands in ``approvals``, ``tools``, ``memory``, ``attachments``, and ``inside``, the inside of documents.
 
     Every method raises ``ApiUnreachable`` when the API does not answer and ``ApiRefused`` with the problem's
     sentence when it refuses.
@@ -62,6 +63,7 @@ class ApiClient:
         self._http = HttpApi(base_url, transport=transport)
         self.base_url = self._http.base_url
         self.approvals = ApprovalCalls(self._http)
+        self.attachments = AttachmentCalls(self._http)
         self.inside = DocumentCalls(self._http)
         self.tools = ToolCalls(self._http)
         self.memory = MemoryCalls(self._http)

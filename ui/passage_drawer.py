@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import NamedTuple
 
 import streamlit as st
 
 from agents.answer import Citation
 from app.approval_schema import Approval
+from app.attachment_schema import Attachment
 from ui import session
 from ui.call_wording import moment
 from ui.client import ApiClient
@@ -18,6 +20,8 @@ from ui.wording import literal, place, reflowed
 
 CHAT_PAGE = "pages/chat.py"
 DOCUMENTS_PAGE = "pages/documents.py"
+ATTACHED_CHARACTERS = 20_000
+"""How much of an attached text is shown where no quote is meant."""
 CONTEXT_CHARACTERS = 700
 """How much of the document is shown on each side of the quote, up to the next paragraph's end."""
 
@@ -67,9 +71,13 @@ def _passage(wanted: PassageKey) -> Passage:
     client = session.client()
     if wanted.call_id:
         return _result(client, wanted.call_id)
+    if wanted.attachment_id:
+        return _attached_text(client, wanted.thread_id, wanted.attachment_id)
     if not wanted.citation:
         return _chunk(client, wanted)
     citation = _citation(client, wanted)
+    if citation.attachment_id:
+        return _quoted_attachment(client, client.run(wanted.run_id).thread_id, citation)
     return _quoted_result(client, citation) if citation.call_id else _cited(client, citation)
 
 
@@ -98,6 +106,29 @@ def _quoted_result(client: ApiClient, citation: Citation) -> Passage:
             text=citation.quote, end=len(citation.quote), remark="The result is no longer stored; this was quoted."
         )
     return passage._replace(start=citation.char_start, end=citation.char_end)
+
+
+def _attached_text(client: ApiClient, thread_id: str, attachment_id: str) -> Passage:
+    """A text that is attached to a chat, from its beginning."""
+    read = client.attachments.read(thread_id, attachment_id)
+    text, remark = read.text, ""
+    if len(text) > ATTACHED_CHARACTERS:
+        remark = f"These are the first {ATTACHED_CHARACTERS:,} of {len(text):,} characters."
+        text = text[:ATTACHED_CHARACTERS]
+    return Passage(read.attachment.name, _attached_source(read.attachment), text, 0, 0, remark, is_result=True)
+
+
+def _quoted_attachment(client: ApiClient, thread_id: str, citation: Citation) -> Passage:
+    """The quote where it stands in the attached text, which does not change any more."""
+    read = client.attachments.read(thread_id, citation.attachment_id)
+    remark = "The text is no longer attached to this chat." if read.attachment.removed_at else ""
+    passage = cut_out(read.text, citation)
+    return passage._replace(source=_attached_source(read.attachment), remark=remark, is_result=True)
+
+
+def _attached_source(attachment: Attachment) -> str:
+    origin = f"{attachment.uri} of {attachment.server}" if attachment.server else attachment.name
+    return f"Attached to this chat: {origin}, {moment(datetime.fromisoformat(attachment.attached_at))}"
 
 
 def _result_source(approval: Approval) -> str:

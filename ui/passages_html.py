@@ -85,6 +85,14 @@ def _chips(passage: FoundPassage) -> str:
 
 
 def _scores(passage: FoundPassage) -> Iterator[str]:
+    if passage.attachment_id:
+        yield "attached to this chat"
+        yield (
+            "whole"
+            if passage.bm25_rank is None
+            else f"words: rank {passage.bm25_rank} among its pieces{_score(', BM25', passage.bm25)}"
+        )
+        return
     yield (
         "not found by meaning"
         if passage.dense_rank is None

@@ -37,6 +37,9 @@ class PassageKey(NamedTuple):
     """Number within the run's answer; 0 for a passage that is no citation."""
     call_id: str = ""
     """Call of a tool whose whole result is meant; the other fields are empty then."""
+    attachment_id: str = ""
+    """Text attached to the thread ``thread_id`` that is meant; the other fields are empty then."""
+    thread_id: str = ""
 
 
 class Notice(NamedTuple):

@@ -2,9 +2,28 @@
 
 from __future__ import annotations
 
+from pydantic import RootModel
+
 from app.question_schema import Question, QuestionAnswer, QuestionList
-from app.tool_schema import ServerInfo, ToolInfo, ToolListing, ToolReview, ToolSwitch
+from app.tool_schema import (
+    CompletionAsk,
+    CompletionValues,
+    PromptFill,
+    PromptListing,
+    PromptText,
+    ResourceListing,
+    ResourceText,
+    ServerInfo,
+    ToolInfo,
+    ToolListing,
+    ToolReview,
+    ToolSwitch,
+)
 from ui.api_http import HttpApi, segment
+
+
+class _Servers(RootModel[list[ServerInfo]]):
+    """The body of the list of servers."""
 
 
 class ToolCalls:
@@ -36,3 +55,29 @@ class ToolCalls:
     def restart(self, server: str) -> ServerInfo:
         """End a server's connection and connect anew; waits for it."""
         return self._http.send("POST", f"/api/tools/servers/{segment(server)}/restart", ServerInfo)
+
+    def servers(self) -> list[ServerInfo]:
+        """Servers and their health; starts none."""
+        return self._http.get("/api/tools/servers", _Servers).root
+
+    def resources(self, server: str) -> ResourceListing:
+        """What a server has to read; waits for one that starts."""
+        return self._http.get(f"/api/tools/servers/{segment(server)}/resources", ResourceListing)
+
+    def read_resource(self, server: str, uri: str) -> ResourceText:
+        """One resource."""
+        return self._http.get(f"/api/tools/servers/{segment(server)}/resource", ResourceText, query={"uri": uri})
+
+    def prompts(self, server: str) -> PromptListing:
+        """A server's prompts; waits for one that starts."""
+        return self._http.get(f"/api/tools/servers/{segment(server)}/prompts", PromptListing)
+
+    def fill_prompt(self, server: str, name: str, blanks: PromptFill) -> PromptText:
+        """A prompt with its blanks filled in."""
+        path = f"/api/tools/servers/{segment(server)}/prompts/{segment(name)}"
+        return self._http.send("POST", path, PromptText, body=blanks)
+
+    def complete(self, server: str, asked: CompletionAsk) -> CompletionValues:
+        """What a server suggests for a blank."""
+        path = f"/api/tools/servers/{segment(server)}/completions"
+        return self._http.send("POST", path, CompletionValues, body=asked)

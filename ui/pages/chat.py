@@ -5,7 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from app.schema import AgentInfo, CollectionInfo, RunInfo, RunRequest, ThreadDetail
-from ui import session
+from ui import presets, session
+from ui.attachments import draw_attachments
 from ui.cards import confirm_destructive, draw_notes
 from ui.errors import ApiRefused, UiError
 from ui.kept_cases import draw_keep_button
@@ -45,6 +46,7 @@ def draw() -> None:
     agents = client.agents()
     with st.bottom:
         agent = draw_agent_picker(agents, detail, disabled=active is not None)
+        draw_attachments(thread_id)
         typed = draw_question_box(active, waiting, agent=agent)
     question = session.take_question() or typed
     if question and (active is None or active.state == "waiting"):
@@ -92,9 +94,12 @@ def _ask(question: str, thread_id: str | None, *, collections: tuple[str, ...], 
     client = session.client()
     try:
         thread_id = thread_id or client.create_thread().thread_id
-        client.start_run(thread_id, RunRequest(question=question.strip(), collections=collections, agent=agent))
+        asked = RunRequest(question=question.strip(), collections=collections, agent=agent, preset=presets.current())
+        client.start_run(thread_id, asked)
     except ApiRefused as error:
         session.notify("error", str(error))
+    else:
+        presets.forget()
     session.open_thread(thread_id)
     st.rerun()
 
