@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
 from collections.abc import Callable
 from contextlib import aclosing
@@ -15,6 +16,7 @@ import typer
 from app.cli import exits, output
 from app.cli.acting import decide_here, tell
 from app.cli.attaching import attach_all, fill_preset, parse_preset
+from app.cli.drawing import given, parse_sampling, read_schema
 from app.cli.invocation import current, parse_filter, parse_request
 from app.cli.verify import write_receipt
 
@@ -57,9 +59,17 @@ def ask(
         list[str] | None, typer.Option(metavar="NAME=VALUE", help="Fill in a blank of the prompt; may be repeated.")
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Send a prompt's words without asking.")] = False,
+    model: Annotated[str, typer.Option(metavar="NAME", help="Chat model that answers, of /api/models.")] = "",
+    schema: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="JSON Schema of an object that the answer is to be.")
+    ] = None,
     temperature: Annotated[float | None, typer.Option(min=0, max=2, help="0 takes the likeliest words.")] = None,
     max_tokens: Annotated[int | None, typer.Option(min=1, max=8192, help="Longest answer in tokens.")] = None,
     seed: Annotated[int | None, typer.Option(help="Makes a temperature above 0 repeatable.")] = None,
+    sampling: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KEY=VALUE", help="top_p, top_k, min_p, a penalty or stop; may be repeated."),
+    ] = None,
     receipt: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the answer's receipt there.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")] = False,
 ) -> None:
@@ -68,6 +78,8 @@ def ask(
     An agent may call tools; what it must not do alone is shown to you here, or waits for `groundwork approvals`.
     Exit code 0 also when the documents hold no answer, 3 when calls wait for a decision, 4 when the model is not
     available, 1 when the run failed.
+
+    With --schema the object alone goes to standard output, and what proves each value to standard error.
 
     A prompt's words are shown before they are sent; a QUESTION beside it is put behind them.
 
@@ -83,9 +95,10 @@ def ask(
         question=question or prompt,
         collections=tuple(collection or ()),
         filter=parse_filter(filter_ or []),
-        temperature=temperature,
-        max_tokens=max_tokens,
-        seed=seed,
+        model=model,
+        output_schema=read_schema(schema) if schema else None,
+        **parse_sampling(sampling or []),
+        **given(temperature=temperature, max_tokens=max_tokens, seed=seed),
         agent=agent,
         preset=Preset(server=choice.server, prompt=choice.prompt) if choice else None,
     )
@@ -177,6 +190,12 @@ def _ignore(_: str) -> None:
 
 
 def _print(answer: Answer, *, streamed: bool) -> None:
+    if answer.output is not None:
+        output.write_text(f"{json.dumps(answer.output, ensure_ascii=False, indent=2)}\n")
+        for claim in answer.claims:
+            output.write_error(f"{_MARKS[claim.verdict]} {claim.text} {claim.explanation}".rstrip())
+        output.write_error(f"\n{_timing(answer)}")
+        return
     # The streamed text has no citation numbers; below stands the answer as it was checked.
     output.write_text("\n\n" if streamed else "")
     if answer.status == "abstained" or not answer.claims:
