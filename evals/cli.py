@@ -10,7 +10,7 @@ import typer
 from app.cli import exits, output
 from app.cli.invocation import current
 from app.cli.progress import step_progress
-from evals import cli_compare, cli_gate, cli_questions, cli_retrieval
+from evals import cli_compare, cli_gate, cli_kept, cli_questions, cli_retrieval
 
 if TYPE_CHECKING:
     from evals.agent_runs import AgentReport
@@ -24,6 +24,7 @@ commands.command()(cli_retrieval.retrieval)
 commands.command()(cli_questions.answers)
 commands.command()(cli_compare.compare)
 commands.command()(cli_gate.gate)
+commands.command()(cli_kept.questions)
 
 
 @commands.callback()
