@@ -1,19 +1,26 @@
-"""How fast one hybrid search is over a large store, on chunks made up from a vocabulary with natural frequencies.
+"""How fast one hybrid search is over a large store, and beside the local mode of Qdrant's client on the same chunks.
 
-Vectors of the chunks are random: how long a search takes does not depend on what they mean. Questions are embedded.
+Both sides run the same search over the same chunks (``evals.made_up_chunks``), in turns; questions are embedded. On a
+machine with other work, the best of several rounds says most, and processor time is given beside the clock.
 """
 
 from __future__ import annotations
 
-import random
+import argparse
+import sys
 import tempfile
-from collections.abc import Callable
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
-from uuid import UUID
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
+from evals.ingest_home import load_embedder
+from evals.made_up_chunks import fill, questions
 from evals.retrieval import EvaluationProgress, Latency
 from retrieval.embedders.protocol import Embedder
 from retrieval.lexical import LexicalEncoder
@@ -21,113 +28,172 @@ from retrieval.search import Retriever
 from retrieval.settings import SearchSettings
 from retrieval.store.edge import open_edge_store
 from retrieval.store.protocol import VectorStore
-from retrieval.types import Chunk, IndexedChunk, SearchFilter, index_text
+from retrieval.types import SearchFilter
 
-_SEED = 11
-_VOCABULARY = 50_000
-_WORDS_PER_CHUNK = 120
-_WORDS_PER_QUESTION = 8
-_CHUNKS_PER_DOCUMENT = 20
-_COLLECTIONS = 10
-_INDEX_BATCH = 500
+_ONE_COLLECTION = SearchFilter(collections=("collection-0",))
+_WARM_UP = 3
 
 
 class SearchLatency(BaseModel):
-    """Milliseconds per search, embedding of the question included."""
+    """Milliseconds per search, embedding of the question included, of the round with the lowest median."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     chunks: int
     queries: int
+    """Searches in one round."""
+    rounds: int
     optimized: bool
     """Whether the store built its vector indexes first."""
     unfiltered: Latency
     filtered: Latency
     """The same questions over one of ten collections."""
+    processor_ms: float
+    """Processor time of one unfiltered search, all threads together."""
+    local: Latency | None = None
+    """The same unfiltered searches over ``QdrantClient(path=...)``; None where it was not compared."""
+
+    @property
+    def ratio(self) -> float | None:
+        """How many times longer the local mode takes, by medians."""
+        return self.local.p50 / self.unfiltered.p50 if self.local else None
+
+
+@dataclass(frozen=True, slots=True)
+class LatencyPlan:
+    """What is measured.
+
+    Attributes:
+        chunks: Size of the store.
+        queries: Searches in one round.
+        rounds: How often everything is measured, in turns.
+        optimize: Build the store's vector indexes first, as an ingest of that size does in the background.
+        local_queries: Searches in one round over ``QdrantClient(path=...)``, which needs minutes of its own to fill; 0
+            leaves it out.
+    """
+
+    chunks: int = 100_000
+    queries: int = 200
+    rounds: int = 1
+    optimize: bool = False
+    local_queries: int = 0
+
+
+class LatencyReport(BaseModel):
+    """Sizes in the order in which they were asked for."""
+
+    model_config = ConfigDict(frozen=True)
+
+    sizes: tuple[SearchLatency, ...]
 
 
 def measure_search_latency(
+    plan: LatencyPlan,
     *,
     embedder: Embedder,
     settings: SearchSettings,
-    chunks: int = 100_000,
-    queries: int = 200,
-    optimize: bool = False,
     on_progress: Callable[[EvaluationProgress], None] = lambda _: None,
 ) -> SearchLatency:
-    """Fill a store of its own, search it, and take it away again; minutes, most of them for filling."""
+    """Fill a store of its own, search it, and take it away again; minutes, most of them for filling.
+
+    Args:
+        plan: What is measured.
+        embedder: Embeds the questions; the chunks have random vectors of its length.
+        settings: How both legs are combined.
+        on_progress: Called while the store is filled.
+    """
     lexical = LexicalEncoder()
-    with tempfile.TemporaryDirectory(prefix="groundwork-latency-") as folder:
-        store = open_edge_store(Path(folder), dim=embedder.dim, fingerprint=embedder.fingerprint)
-        try:
-            _fill(store, dim=embedder.dim, lexical=lexical, chunks=chunks, on_progress=on_progress)
-            if optimize:
-                store.optimize()
-            retriever = Retriever(embedder=embedder, store=store, lexical=lexical, settings=settings)
-            return SearchLatency(
-                chunks=chunks,
-                queries=queries,
-                optimized=optimize,
-                unfiltered=_timed(retriever, queries, SearchFilter()),
-                filtered=_timed(retriever, queries, SearchFilter(collections=("collection-0",))),
-            )
-        finally:
-            store.close()
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="groundwork-latency-")))
+        store = open_edge_store(folder / "edge", dim=embedder.dim, fingerprint=embedder.fingerprint)
+        stack.callback(store.close)
+        stores: list[VectorStore] = [store]
+        if plan.local_queries:
+            stores.append(_local_store(folder / "local", embedder))
+            stack.callback(stores[1].close)
+        fill(stores, dim=embedder.dim, lexical=lexical, chunks=plan.chunks, on_progress=on_progress)
+        if plan.optimize:
+            store.optimize()
+        return _measured(
+            plan,
+            [Retriever(embedder=embedder, store=one, lexical=lexical, settings=settings) for one in stores],
+        )
 
 
-def _timed(retriever: Retriever, queries: int, search_filter: SearchFilter) -> Latency:
-    words = _Words(_SEED + 1)
-    questions = [words.text(_WORDS_PER_QUESTION) for _ in range(queries)]
-    retriever.search(questions[0], search_filter=search_filter)
-    timings = [retriever.search(question, search_filter=search_filter).timings.total for question in questions]
-    return Latency(p50=float(np.percentile(timings, 50)), p95=float(np.percentile(timings, 95)))
-
-
-def _fill(
-    store: VectorStore,
-    *,
-    dim: int,
-    lexical: LexicalEncoder,
-    chunks: int,
-    on_progress: Callable[[EvaluationProgress], None],
-) -> None:
-    words = _Words(_SEED)
-    generator = np.random.default_rng(_SEED)
-    for start in range(0, chunks, _INDEX_BATCH):
-        batch = [_chunk(number, words) for number in range(start, min(start + _INDEX_BATCH, chunks))]
-        vectors = generator.standard_normal((len(batch), dim), dtype=np.float32)
-        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-        sparse = [lexical.encode_document(index_text(chunk)) for chunk in batch]
-        store.upsert([IndexedChunk(*point) for point in zip(batch, vectors, sparse, strict=True)])
-        on_progress(EvaluationProgress("index", start + len(batch), chunks))
-
-
-def _chunk(number: int, words: _Words) -> Chunk:
-    document = number // _CHUNKS_PER_DOCUMENT
-    text = words.text(_WORDS_PER_CHUNK)
-    return Chunk(
-        chunk_id=str(UUID(int=number)),
-        document_id=str(UUID(int=document)),
-        collection=f"collection-{document % _COLLECTIONS}",
-        source=f"document-{document}",
-        title=f"Document {document}",
-        position=number % _CHUNKS_PER_DOCUMENT,
-        text=text,
-        char_start=0,
-        char_end=len(text),
+def _measured(plan: LatencyPlan, retrievers: Sequence[Retriever]) -> SearchLatency:
+    """Figures of the first retriever, and of the others as the local mode; all take turns."""
+    ours, *others = retrievers
+    asked = questions(plan.queries)
+    unfiltered: list[Latency] = []
+    filtered: list[Latency] = []
+    local: list[Latency] = []
+    processor: list[float] = []
+    for _ in range(plan.rounds):
+        latency, processor_ms = _timed(ours, asked, SearchFilter())
+        unfiltered.append(latency)
+        processor.append(processor_ms)
+        filtered.append(_timed(ours, asked, _ONE_COLLECTION)[0])
+        local += [_timed(other, asked[: plan.local_queries], SearchFilter())[0] for other in others]
+    return SearchLatency(
+        chunks=plan.chunks,
+        queries=plan.queries,
+        rounds=plan.rounds,
+        optimized=plan.optimize,
+        unfiltered=_best(unfiltered),
+        filtered=_best(filtered),
+        processor_ms=min(processor),
+        local=_best(local) if local else None,
     )
 
 
-class _Words:
-    """Made-up words, the nth drawn with a frequency of 1 / n (Zipf's law); the same for the same seed."""
+def _timed(retriever: Retriever, asked: Sequence[str], search_filter: SearchFilter) -> tuple[Latency, float]:
+    """Percentiles of a round, and processor milliseconds of one search."""
+    for question in asked[:_WARM_UP]:
+        retriever.search(question, search_filter=search_filter)
+    before = time.process_time()
+    timings = [retriever.search(question, search_filter=search_filter).timings.total for question in asked]
+    processor_ms = 1000 * (time.process_time() - before) / len(asked)
+    return Latency(p50=float(np.percentile(timings, 50)), p95=float(np.percentile(timings, 95))), processor_ms
 
-    def __init__(self, seed: int) -> None:
-        self._generator = random.Random(seed)
-        self._vocabulary = [f"w{number:x}" for number in range(_VOCABULARY)]
-        total, self._cumulative = 0.0, list[float]()
-        for number in range(_VOCABULARY):
-            total += 1 / (number + 1)
-            self._cumulative.append(total)
 
-    def text(self, length: int) -> str:
-        return " ".join(self._generator.choices(self._vocabulary, cum_weights=self._cumulative, k=length))
+def _best(rounds: Sequence[Latency]) -> Latency:
+    return min(rounds, key=lambda latency: latency.p50)
+
+
+def _local_store(folder: Path, embedder: Embedder) -> VectorStore:
+    """The client library's local mode, behind the adapter of the server."""
+    from qdrant_client import QdrantClient
+
+    from retrieval.store.qdrant import open_qdrant_store
+
+    # It warns that it has no payload indexes and is not meant for stores of this size.
+    warnings.filterwarnings("ignore", category=UserWarning, module="qdrant_client")
+    warnings.filterwarnings("ignore", message="Payload indexes have no effect|Local mode is not recommended")
+    client = QdrantClient(path=str(folder))
+    return open_qdrant_store(client, collection="chunks", dim=embedder.dim, fingerprint=embedder.fingerprint)
+
+
+def main() -> int:
+    """Command line of the measurement."""
+    parser = argparse.ArgumentParser(prog="python -m evals.latency", description=__doc__)
+    parser.add_argument("--model", type=Path, required=True, help="Folder of the embedding model.")
+    parser.add_argument("--chunks", type=int, nargs="+", default=[100_000], help="Sizes, one after the other.")
+    parser.add_argument("--queries", type=int, default=200, help="Searches in one round.")
+    parser.add_argument("--rounds", type=int, default=3, help="How often each size is measured; the best one counts.")
+    parser.add_argument("--optimize", action="store_true", help="Build the vector indexes first.")
+    parser.add_argument(
+        "--local", type=int, default=0, metavar="N", help="Also N searches over QdrantClient(path=...)."
+    )
+    given = parser.parse_args()
+    embedder = load_embedder(given.model)
+    plans = [LatencyPlan(size, given.queries, given.rounds, given.optimize, given.local) for size in given.chunks]
+    sizes = [measure_search_latency(plan, embedder=embedder, settings=SearchSettings()) for plan in plans]
+    sys.stdout.write(LatencyReport(sizes=tuple(sizes)).model_dump_json(indent=2) + "\n")
+    for size in sizes:
+        if size.ratio is not None:
+            sys.stderr.write(f"{size.chunks} chunks: the local mode takes {size.ratio:.0f} times as long.\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -199,8 +199,8 @@ def _read_identity(client: QdrantClient, collection: str) -> StoreIdentity:
 
 
 def _is_local(client: QdrantClient) -> bool:
-    """Whether the client is the in-memory double, which has no payload indexes and warns when asked for one."""
-    return client.init_options.get("location") == ":memory:"
+    """Whether the client runs no engine: the in-memory double, which has no payload indexes and warns when asked."""
+    return client.init_options.get("location") == ":memory:" or client.init_options.get("path") is not None
 
 
 def _request_sized(points: Sequence[IndexedChunk]) -> Iterator[list[IndexedChunk]]:
