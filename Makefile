@@ -14,13 +14,14 @@ TEST_NPM := $(or $(GROUNDWORK_TEST_NPM),$(HOME)/.cache/groundwork-test/npm)
 # Our packages have plain names (app, agents, tools); this folder must win over anything installed under them.
 export PYTHONPATH := $(CURDIR)
 
-.PHONY: help install up test test-servers lint settings clean
+.PHONY: help install up test test-servers gate lint settings clean
 
 help:
 	@echo 'make up        install, then start everything: models, API and chat'
 	@echo 'make install   make $(VENV) with the pinned dependencies'
 	@echo 'make test      install, fetch the models for tests, run all tests; ARGS="tests/app -k cli" runs some'
 	@echo 'make test-servers  fetch the MCP servers that tests run against; needs npm'
+	@echo 'make gate      search over the sample handbook held against its baseline'
 	@echo 'make lint      style, types and layers'
 	@echo 'make settings  write .env.example and the table of docs/configuration.md anew'
 	@echo 'make clean     remove $(VENV), caches and reports; data and models stay'
@@ -48,6 +49,10 @@ $(TEST_NPM)/.installed: tests/npm/package.json
 	cp $< '$(TEST_NPM)/package.json'
 	cd '$(TEST_NPM)' && npm install --no-audit --no-fund --ignore-scripts
 	touch '$@'
+
+gate: install
+	$(BIN)/python -m app --home '$(TEST_HOME)' models pull
+	$(BIN)/python -m app --home '$(TEST_HOME)' eval gate
 
 lint: install
 	$(BIN)/python -m ruff check .

@@ -29,7 +29,7 @@ from app.approval_schema import (
 from app.attachment_client import AttachmentCalls
 from app.client_wire import problem_of, segment
 from app.errors import ApiUnreachable
-from app.eval_schema import EvalDetail, EvalRequest, EvalRun
+from app.eval_schema import EvalDetail, EvalRequest, EvalRun, KeptQuestionList
 from app.ledger_schema import CollectionCreate, CollectionDeleted, StageList
 from app.memory_schema import FactCreate, FactEdit, FactList
 from app.receipts.schema import Receipt
@@ -226,6 +226,10 @@ class ApiClient:
     async def eval(self, eval_id: str) -> EvalDetail:
         """An evaluation with its questions."""
         return await self._get(f"/api/evals/{segment(eval_id)}", EvalDetail)
+
+    async def kept_questions(self) -> KeptQuestionList:
+        """Questions kept from chats, oldest first."""
+        return await self._get("/api/evals/questions", KeptQuestionList)
 
     async def stop_eval(self, eval_id: str) -> EvalRun:
         """End an evaluation before its next question."""

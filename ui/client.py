@@ -36,7 +36,6 @@ from ui.attachment_client import AttachmentCalls
 from ui.document_client import DocumentCalls
 from ui.errors import ApiUnreachable
 from ui.eval_client import EvalCalls
-from ui.eval_client import EvalCalls
 from ui.memory_client import MemoryCalls
 from ui.tool_client import ToolCalls
 
@@ -68,7 +67,6 @@ class ApiClient:
         self.inside = DocumentCalls(self._http)
         self.tools = ToolCalls(self._http)
         self.memory = MemoryCalls(self._http)
-        self.evals = EvalCalls(self._http)
         self.evals = EvalCalls(self._http)
 
     def __enter__(self) -> Self:

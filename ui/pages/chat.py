@@ -10,7 +10,6 @@ from ui.attachments import draw_attachments
 from ui.cards import confirm_destructive, draw_notes
 from ui.errors import ApiRefused, UiError
 from ui.kept_cases import draw_keep_button
-from ui.kept_cases import draw_keep_button
 from ui.passage_drawer import DOCUMENTS_PAGE, draw_requested_passage
 from ui.problem import draw_notice
 from ui.question_box import confirm_held_question, draw_agent_picker, draw_question_box
@@ -114,7 +113,6 @@ def _draw_thread(detail: ThreadDetail, active: RunInfo | None) -> None:
                 draw_active(run)
             else:
                 draw_ended(run)
-                draw_keep_button(run)
                 draw_keep_button(run)
                 draw_notes(run.run_id)
     if active is None:
