@@ -14,16 +14,18 @@ TEST_NPM := $(or $(GROUNDWORK_TEST_NPM),$(HOME)/.cache/groundwork-test/npm)
 # Our packages have plain names (app, agents, tools); this folder must win over anything installed under them.
 export PYTHONPATH := $(CURDIR)
 
-.PHONY: help install up test test-servers gate lint settings clean
+.PHONY: help install up test test-servers test-vllm vllm vllm-cpu gate lint settings clean
 
 help:
 	@echo 'make up        install, then start everything: models, API and chat'
 	@echo 'make install   make $(VENV) with the pinned dependencies'
 	@echo 'make test      install, fetch the models for tests, run all tests; ARGS="tests/app -k cli" runs some'
 	@echo 'make test-servers  fetch the MCP servers that tests run against; needs npm'
+	@echo 'make vllm      make the environment of vLLM for GPUs, apart from the application; make vllm-cpu for a CPU'
+	@echo 'make test-vllm start a real vLLM on this CPU and run the platform against it; 10 minutes on a free machine'
 	@echo 'make gate      search over the sample handbook held against its baseline'
 	@echo 'make lint      style, types and layers'
-	@echo 'make settings  write .env.example and the table of docs/configuration.md anew'
+	@echo 'make settings  write .env.example, the table of docs/configuration.md and deploy/vllm anew'
 	@echo 'make clean     remove $(VENV), caches and reports; data and models stay'
 
 install: $(STAMP)
@@ -50,6 +52,20 @@ $(TEST_NPM)/.installed: tests/npm/package.json
 	cd '$(TEST_NPM)' && npm install --no-audit --no-fund --ignore-scripts
 	touch '$@'
 
+# vLLM has an environment of its own under the home; the application never imports it.
+vllm: install
+	$(BIN)/python -m app serve-model --engine vllm --device gpu --prepare --force $(ARGS)
+
+vllm-cpu: install
+	$(BIN)/python -m app serve-model --engine vllm --profile cpu-small --prepare --force $(ARGS)
+
+test-vllm: install
+	$(BIN)/python -m app --home '$(TEST_HOME)' models pull
+	$(BIN)/python -m app --home '$(TEST_HOME)' serve-model --profile cpu-small --prepare --force
+	mkdir -p reports
+	GROUNDWORK_TEST_VLLM='$(TEST_HOME)' GROUNDWORK_TEST_VLLM_REPORT=reports/vllm.json \
+		$(BIN)/python -m pytest tests/vllm $(ARGS)
+
 gate: install
 	$(BIN)/python -m app --home '$(TEST_HOME)' models pull
 	$(BIN)/python -m app --home '$(TEST_HOME)' eval gate
@@ -62,6 +78,7 @@ lint: install
 
 settings: install
 	$(BIN)/python -m app.settings_reference
+	$(BIN)/python -m app.serving.compose_env
 
 clean:
 	rm -rf $(VENV) build dist reports .pytest_cache .ruff_cache .hypothesis .import_linter_cache

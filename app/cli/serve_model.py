@@ -68,7 +68,8 @@ def serve_model(
         },
     )  # fmt: skip
     machine = this_machine()
-    free = serving.port if dry_run and serving.port else claim_port(serving.host, serving.port, option="--port")
+    starts = not (dry_run or prepare)
+    free = claim_port(serving.host, serving.port, option="--port") if starts or not serving.port else serving.port
     plan = make_plan(settings, serving, machine, port=free)
     refusal: KnobUnsupported | ModelTooLarge | None = None
     try:

@@ -31,12 +31,16 @@ def test_file_conforms_to_the_compose_specification(compose: dict[str, Any]):
 
 
 def test_services_are_the_ones_the_documentation_names(services: dict[str, Any]):
-    assert set(services) == {"qdrant", "vllm", "vllm-cpu", "models", "api", "ui"}
+    assert set(services) == {"qdrant", "vllm", "vllm-cpu", "models", "api", "ui", "prometheus"}
 
 
-def test_only_api_and_chat_are_published_and_on_loopback_alone(services: dict[str, Any]):
+def test_only_api_chat_and_prometheus_are_published_and_on_loopback_alone(services: dict[str, Any]):
     published = {name: service["ports"] for name, service in services.items() if "ports" in service}
-    assert published == {"api": ["127.0.0.1:8080:8080"], "ui": ["127.0.0.1:8501:8501"]}
+    assert published == {
+        "api": ["127.0.0.1:8080:8080"],
+        "ui": ["127.0.0.1:8501:8501"],
+        "prometheus": ["127.0.0.1:9090:9090"],
+    }
     assert not any("network_mode" in service or "expose" in service for service in services.values())
 
 
@@ -59,7 +63,7 @@ def test_every_container_drops_its_capabilities_and_restarts(services: dict[str,
 
 
 def test_our_containers_and_the_store_have_a_read_only_root(services: dict[str, Any]):
-    assert {name for name, service in services.items() if service.get("read_only")} == {*OURS, "qdrant"}
+    assert {name for name, service in services.items() if service.get("read_only")} == {*OURS, "qdrant", "prometheus"}
 
 
 def test_dependencies_wait_for_health_and_form_no_circle(services: dict[str, Any]):
@@ -94,6 +98,17 @@ def test_networks_and_volumes_in_use_are_declared_and_no_other(compose: dict[str
 def test_the_store_has_no_way_out_of_its_network(compose: dict[str, Any]):
     assert compose["services"]["qdrant"]["networks"] == ["store"]
     assert compose["networks"]["store"] == {"internal": True}
+
+
+def test_prometheus_reads_api_and_model_server_at_names_they_have(services: dict[str, Any]):
+    text = (ROOT / "deploy" / "prometheus" / "prometheus.yml").read_text(encoding="utf-8")
+    jobs = yaml.safe_load(text)["scrape_configs"]
+    targets = {job["job_name"]: job["static_configs"][0]["targets"] for job in jobs}
+    assert targets == {"groundwork": ["api:8080"], "vllm": ["vllm:8000"]}
+    for name in ("api", "vllm", "vllm-cpu"):
+        assert set(services[name]["networks"]) & set(services["prometheus"]["networks"])
+    assert services["vllm-cpu"]["networks"]["model"]["aliases"] == ["vllm"]
+    assert "api" in load_settings(services["api"]["environment"]).server.allowed_hosts
 
 
 def test_chat_ui_reaches_the_api_alone(services: dict[str, Any]):

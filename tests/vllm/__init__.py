@@ -1,0 +1,1 @@
+"""Tests against a real vLLM on this machine; `make test-vllm` runs them."""
