@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ingestion.engines.engine import LOCAL, Engine
+from ingestion.freed_memory import give_back
 from ingestion.history import History
 from ingestion.ledger import Ledger
 from ingestion.preparing import (
@@ -40,6 +41,8 @@ from retrieval.errors import StoreUnavailable
 from retrieval.store.protocol import VectorStore
 
 _GROUP_CHUNKS = 256
+_FIRST_CHUNKS = 32
+"""The first group is small, and each next one twice as large, so that embedding starts soon."""
 _GROUP_FILES = 64
 _GROUP_BYTES = 32 * 1024 * 1024
 """A group is large enough for batches of like length, and small enough that progress is seen every few seconds."""
@@ -225,6 +228,8 @@ class Ingester:
                         embedding = asyncio.create_task(asyncio.to_thread(_embed, writer, group, run))
                     if waiting is not None:
                         await self._finish_group(*waiting, run)
+                        waiting = None
+                        await asyncio.to_thread(give_back)
                     if not group or embedding is None:
                         break
                     waiting = (group, await embedding)
@@ -292,12 +297,14 @@ def _next_group(items: Iterator[Preparation], run: IngestRun) -> list[Preparatio
     """Prepare sources until a group is full; none when no source is left."""
     group: list[Preparation] = []
     chunks = size = 0
+    enough = min(_GROUP_CHUNKS, _FIRST_CHUNKS << min(run.groups_begun, 8))
+    run.groups_begun += 1
     for item in items:
         group.append(item)
         if isinstance(item, PreparedDocument):
             chunks += len(item.chunks)
             size += item.content.size_bytes
-        if run.stopped or chunks >= _GROUP_CHUNKS or len(group) >= _GROUP_FILES or size >= _GROUP_BYTES:
+        if run.stopped or chunks >= enough or len(group) >= _GROUP_FILES or size >= _GROUP_BYTES:
             break
     return group
 

@@ -29,6 +29,7 @@ class IngestRun:
     outcomes: list[FileOutcome] = field(default_factory=list[FileOutcome])
     chunks_done: int = 0
     files_done: int = 0
+    groups_begun: int = 0
     stopped: bool = False
 
     def add(self, outcome: FileOutcome) -> None:
