@@ -111,6 +111,10 @@ class ApiClient:
         """A run as it stands."""
         return self._http.get(f"/api/runs/{segment(run_id)}", RunInfo)
 
+    def receipt(self, run_id: str) -> bytes:
+        """The receipt of a run's answer, as a file."""
+        return self._http.get_bytes(f"/api/runs/{segment(run_id)}/receipt")
+
     def cancel_run(self, run_id: str) -> RunInfo:
         """Stop a run; one that has ended is returned as it is."""
         return self._http.send("POST", f"/api/runs/{segment(run_id)}/cancel", RunInfo)

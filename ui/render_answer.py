@@ -14,6 +14,7 @@ from ui import session
 from ui.answer_component import draw_answer
 from ui.markup import markdown_html
 from ui.passages_html import budget_html, claims_html, passages_html
+from ui.receipt_button import draw_receipt_button
 from ui.session import PassageKey
 from ui.steps import draw_reviews, draw_steps
 from ui.wording import claims_summary, literal, place, plural, seconds, shorten, tokens
@@ -114,6 +115,7 @@ def figures(answer: Answer) -> str:
 
 def _draw_details(run: RunInfo, answer: Answer) -> None:
     """Claims, passages and budget; read from the run's log only when somebody looks."""
+    draw_receipt_button(run)
     details = st.expander(
         "How this answer was made", key=f"details-{run.run_id}", icon=":material/fact_check:", on_change="rerun"
     )

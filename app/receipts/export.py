@@ -1,54 +1,28 @@
-"""Writes receipts: a run's answer, proof and sources out of log, seal and ledger, digested and signed."""
+"""Writes receipts: reads a run's answer, proof and sources out of log, seal and ledgers."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterable, Sequence
+import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
-
-from pydantic import JsonValue, TypeAdapter
 
 from agents import attached, observed
 from agents.answer import Answer, Citation
 from agents.attached import AttachedTexts
-from agents.events import EVENT_ADAPTER, ClaimsChecked, HitsFound, RunEvent
-from agents.proof_record import EvidencePassage, ProofRecord
+from agents.proof_record import ProofRecord
 from app.errors import RunUnanswered
-from app.receipts.digests import chain, part_digests, whole_digest
-from app.receipts.schema import (
-    FORMAT,
-    Digests,
-    Receipt,
-    ReceiptAnswer,
-    ReceiptCitation,
-    ReceiptMaking,
-    ReceiptProof,
-    ReceiptQuestion,
-    ReceiptRun,
-    ReceiptText,
-    RunSeal,
-    SealedDocument,
-)
+from app.receipts.assembly import Told, assemble
+from app.receipts.schema import Receipt, ReceiptText, RunSeal
 from app.receipts.sealing import sealed_documents
-from app.receipts.signing import sign
 from app.run_log import RunLog
-from app.schema import RunInfo
 from ingestion.ledger import Ledger
 from tools.ledger import ExecutionLedger
-
-_LOOKED_INTO_BYTES = 64 * 1024 * 1024
-"""In larger files no quote is looked for."""
-_PART: TypeAdapter[object] = TypeAdapter(object)
-_RECORDED = ('"type":"claims_checked"', '"type":"hits_found"')
-"""Events that a receipt is made of; the others, tokens above all, are not parsed."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReceiptWriter:
-    """Writes receipts of one home; blocks only to look for quotes in files of this machine."""
+    """Writes receipts of one home."""
 
     log: RunLog
     ledger: Ledger
@@ -67,36 +41,13 @@ class ReceiptWriter:
         answer = run.answer
         if run.state not in ("answered", "abstained") or answer is None:
             raise RunUnanswered(f"The run {run_id!r} is {run.state}, so there is no answer to give a receipt for.")
-        stored = await self.log.stored_events(run_id)
         sealed = await self.log.seal(run_id)
         seal = RunSeal.model_validate_json(sealed) if sealed else None
-        events = [EVENT_ADAPTER.validate_json(data) for data in stored if any(mark in data for mark in _RECORDED)]
-        record = _record(events) if run.state == "answered" else None
+        told = Told(run, answer, await self.log.stored_events(run_id), seal)
+        record = told.record()
         documents = seal.documents if seal and record else await sealed_documents(self.ledger, _of_documents(answer))
         texts = await self._texts(record, answer.citations)
-        body: dict[str, object] = {
-            "format": FORMAT,
-            "created_at": datetime.now(UTC).isoformat(timespec="seconds"),
-            "exported_by": version("groundwork"),
-            "run": _run(run, stored),
-            "question": _question(run, events, seal),
-            "making": _making(seal),
-            "answer": ReceiptAnswer(
-                text=answer.answer,
-                model=answer.model,
-                dropped_markers=answer.dropped_markers,
-                abstention=answer.abstention,
-            ),
-            "proof": _proof(record, seal),
-            "claims": answer.claims,
-            "citations": _citations(answer.citations, record.passages if record else (), documents, texts),
-            "evidence": record.passages if record else (),
-            "documents": documents,
-            "texts": texts,
-        }
-        parts = part_digests({name: _json(value) for name, value in body.items()})
-        digests = Digests(parts=parts, whole=whole_digest(parts))
-        return Receipt.model_validate(body | {"digests": digests, "signature": sign(self.key_file, digests.whole)})
+        return await asyncio.to_thread(assemble, told, documents, texts, key_file=self.key_file)
 
     async def _texts(self, record: ProofRecord | None, citations: Sequence[Citation]) -> tuple[ReceiptText, ...]:
         """Tool results and attached texts among the evidence, whole."""
@@ -123,126 +74,5 @@ class ReceiptWriter:
         return tuple(texts)
 
 
-def _record(events: Iterable[RunEvent]) -> ProofRecord | None:
-    """The last proof: of an answer that was written anew after a review, that of the answer as it stands."""
-    checked = [event for event in events if isinstance(event, ClaimsChecked)]
-    return checked[-1].record if checked else None
-
-
-def _run(run: RunInfo, stored: Sequence[str]) -> ReceiptRun:
-    return ReceiptRun(
-        run_id=run.run_id,
-        thread_id=run.thread_id,
-        agent=run.agent,
-        asked_at=run.created_at,
-        status="answered" if run.state == "answered" else "abstained",
-        events=len(stored),
-        events_sha256=chain(stored),
-    )
-
-
-def _question(run: RunInfo, events: Sequence[RunEvent], seal: RunSeal | None) -> ReceiptQuestion:
-    found = [event.query for event in events if isinstance(event, HitsFound)]
-    searched = found[-1] if found and found[-1] != run.question else ""
-    if seal is None:
-        return ReceiptQuestion(text=run.question, searched=searched)
-    return ReceiptQuestion(
-        text=run.question,
-        searched=searched,
-        history_messages=seal.history_messages,
-        history_sha256=seal.history_sha256,
-        collections=seal.collections,
-        filter=seal.filter,
-    )
-
-
-def _making(seal: RunSeal | None) -> ReceiptMaking | None:
-    if seal is None:
-        return None
-    return ReceiptMaking(
-        groundwork=seal.groundwork,
-        chunking=seal.chunking,
-        embedding=seal.embedding,
-        model=seal.model,
-        settings=seal.settings,
-    )
-
-
-def _proof(record: ProofRecord | None, seal: RunSeal | None) -> ReceiptProof | None:
-    if record is None:
-        return None
-    return ReceiptProof(
-        rules=seal.rules if seal else "",
-        question=record.question,
-        draft=record.draft,
-        markers=record.markers,
-        removed_unsupported=record.removed_unsupported,
-    )
-
-
 def _of_documents(answer: Answer) -> list[Citation]:
     return [citation for citation in answer.citations if not citation.call_id and not citation.attachment_id]
-
-
-def _citations(
-    citations: Sequence[Citation],
-    passages: Sequence[EvidencePassage],
-    documents: Sequence[SealedDocument],
-    texts: Sequence[ReceiptText],
-) -> tuple[ReceiptCitation, ...]:
-    files: dict[int, bytes] = {}
-    linked: list[ReceiptCitation] = []
-    for citation in citations:
-        text_id = citation.call_id or citation.attachment_id
-        text = next((place for place, entry in enumerate(texts) if text_id and entry.text_id == text_id), None)
-        document = next(
-            (place for place, entry in enumerate(documents) if entry.document_id == citation.document_id), None
-        )
-        passage = next((place for place, entry in enumerate(passages) if _is_of(citation, entry)), None)
-        place = None
-        if document is not None:
-            if document not in files:
-                files[document] = _file_bytes(documents[document])
-            place = _only_place(files[document], citation.quote)
-        linked.append(
-            ReceiptCitation(
-                **citation.model_dump(),
-                passage=passage,
-                document=document,
-                text=text,
-                file_start=place[0] if place else None,
-                file_end=place[1] if place else None,
-            )
-        )
-    return tuple(linked)
-
-
-def _is_of(citation: Citation, passage: EvidencePassage) -> bool:
-    start = citation.char_start - passage.char_start
-    return citation.chunk_id == passage.chunk_id and passage.text[start : start + len(citation.quote)] == citation.quote
-
-
-def _file_bytes(document: SealedDocument) -> bytes:
-    """The file of a document as it was read; empty where it is elsewhere, large, or another one now."""
-    path = Path(document.source)
-    if not document.content_sha256 or not path.is_absolute() or document.size_bytes > _LOOKED_INTO_BYTES:
-        return b""
-    try:
-        data = path.read_bytes()
-    except OSError:
-        return b""
-    return data if hashlib.sha256(data).hexdigest() == document.content_sha256 else b""
-
-
-def _only_place(data: bytes, quote: str) -> tuple[int, int] | None:
-    """Where the bytes hold a quote, if they do exactly once."""
-    wanted = quote.encode("utf-8", "surrogatepass")
-    start = data.find(wanted)
-    if start < 0 or data.find(wanted, start + 1) >= 0:
-        return None
-    return start, start + len(wanted)
-
-
-def _json(value: object) -> JsonValue:
-    """A part as it will stand in the file."""
-    return _PART.dump_python(value, mode="json")
