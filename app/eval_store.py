@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
@@ -103,11 +103,10 @@ class EvalStore:
             await connection.execute(left.values(state="interrupted", updated_at=utc_now()))
 
 
-_Columns = Sequence[str]
-_COLUMNS: _Columns = ("eval_id", "kind", "name", "state", "created_at", "updated_at", "total", "error")
+_COLUMNS = ("eval_id", "kind", "name", "state", "created_at", "updated_at", "total", "error")
 
 
-def _select() -> sa.Select[*tuple[object, ...]]:
+def _select() -> sa.Select[*tuple[Any, ...]]:  # the columns of a whole table
     done = sa.select(sa.func.count()).where(eval_cases.c.eval_id == eval_runs.c.eval_id).scalar_subquery()
     return sa.select(eval_runs, done.label("done")).order_by(eval_runs.c.created_at.desc(), eval_runs.c.eval_id)
 

@@ -54,19 +54,21 @@ def report_of(detail: EvalDetail) -> QuestionsReport:
         inner = figures.setdefault(group, {})
         assert isinstance(inner, dict)
         inner[field] = value
-    return QuestionsReport(
-        eval_id=run.eval_id,
-        kind=run.kind,
-        name=run.name,
-        state=run.state,
-        questions=len(detail.cases),
-        total=run.total,
-        error=run.error,
-        metrics=metrics,
-        by_kind=run.summary.by_kind,
-        config=run.config,
-        cases=detail.cases,
-        **figures,
+    return QuestionsReport.model_validate(
+        {
+            "eval_id": run.eval_id,
+            "kind": run.kind,
+            "name": run.name,
+            "state": run.state,
+            "questions": len(detail.cases),
+            "total": run.total,
+            "error": run.error,
+            **figures,
+            "metrics": metrics,
+            "by_kind": run.summary.by_kind,
+            "config": run.config,
+            "cases": detail.cases,
+        }
     )
 
 

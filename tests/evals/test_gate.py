@@ -84,8 +84,8 @@ def test_the_baselines_of_the_repository_can_be_read() -> None:
 @pytest.fixture
 async def handbook(settings: Settings) -> AsyncGenerator[ApiClient]:
     settings.home_path.mkdir()
-    parts = {"embedder": HashingEmbedder(), "chat_model": GatedChatModel("Nothing.")}
-    async with open_sample_home(settings, ROOT / "samples" / "handbook", **parts) as api:  # type: ignore[arg-type]
+    documents, model = ROOT / "samples" / "handbook", GatedChatModel("Nothing.")
+    async with open_sample_home(settings, documents, embedder=HashingEmbedder(), chat_model=model) as api:
         yield api
 
 

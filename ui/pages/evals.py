@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 from pydantic import ValidationError
 
-from app.eval_schema import EvalQuestion, EvalRequest, EvalRun, KeptQuestion
+from app.eval_schema import EvalKind, EvalQuestion, EvalRequest, EvalRun, KeptQuestion
 from ui import session
 from ui.errors import UiError
 from ui.eval_detail import EVAL, draw_detail, figure, open_eval
@@ -14,7 +14,7 @@ from ui.passage_drawer import draw_requested_passage
 from ui.problem import draw_notice
 from ui.wording import literal, plural
 
-_KINDS = {"Answers": "answers", "Search": "retrieval"}
+_KINDS: dict[str, EvalKind] = {"Answers": "answers", "Search": "retrieval"}
 _HEADLINES = {
     "answers": ("answer_match", "citation_precision", "abstention.f1"),
     "retrieval": ("hit@1", "hit@5", "ndcg@10"),
@@ -91,12 +91,13 @@ def _draw_start(kept: list[KeptQuestion]) -> None:
     minutes = st.number_input("Minutes at most", min_value=1, value=60)
     if kind == "Answers":
         st.caption("Each question takes as long as it takes in the chat. What is measured stays when it is stopped.")
-    if not st.button("Start", type="primary", icon=":material/play_arrow:", disabled=not (kind and (file or kept))):
+    ready = kind is not None and bool(file or kept)
+    if not st.button("Start", type="primary", icon=":material/play_arrow:", disabled=not ready) or kind is None:
         return
     try:
         questions = _parse(file.getvalue().decode("utf-8")) if file else tuple(item.question for item in kept)
         request = EvalRequest(
-            kind="answers" if kind == "Answers" else "retrieval",
+            kind=_KINDS[kind],
             name=file.name.removesuffix(".jsonl") if file else "kept questions",
             questions=questions,
             collections=tuple(collections),
