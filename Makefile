@@ -54,10 +54,10 @@ $(TEST_NPM)/.installed: tests/npm/package.json
 
 # vLLM has an environment of its own under the home; the application never imports it.
 vllm: install
-	$(BIN)/python -m app serve-model --engine vllm --device gpu --prepare --force $(ARGS)
+	$(BIN)/python -m app serve-model --profile gpu-24gb --prepare --force $(ARGS)
 
 vllm-cpu: install
-	$(BIN)/python -m app serve-model --engine vllm --profile cpu-small --prepare --force $(ARGS)
+	$(BIN)/python -m app serve-model --profile cpu-small --prepare --force $(ARGS)
 
 test-vllm: install
 	$(BIN)/python -m app --home '$(TEST_HOME)' models pull

@@ -40,6 +40,9 @@ class ModelFamily:
 _TEMPLATE = "its own chat template does not show tools; set chat_template to vLLM's {}"
 
 FAMILIES = (
+    ModelFamily("hermes", r"hermes-(2-pro|2-theta|[3-9])", "hermes"),
+    ModelFamily("xlam", r"xlam", "xlam"),
+    ModelFamily("nemotron3", r"nemotron-3", "qwen3_coder", "nemotron_v3"),
     ModelFamily("deepseek-r1-distill", r"deepseek-r1-distill", NONE, "deepseek_r1"),
     ModelFamily(
         "deepseek-r1",
@@ -64,11 +67,9 @@ FAMILIES = (
         remark=_TEMPLATE.format("tool_chat_template_deepseekv3.jinja"),
     ),
     ModelFamily("qwen3-coder", r"qwen3-coder", "qwen3_coder"),
-    ModelFamily(
-        "qwen3.5", r"qwen3\.[5-9]", "qwen3_coder", "qwen3", ("qwen3_5", "qwen3_5_moe", "qwen3_5_text", "qwen3_next")
-    ),
+    ModelFamily("qwen3.5", r"qwen3\.[5-9]", "qwen3_coder", "qwen3", ("qwen3_5", "qwen3_5_moe", "qwen3_5_text")),
     ModelFamily("qwen3-instruct", r"qwen3-.*instruct", "hermes"),
-    ModelFamily("qwen3", r"qwen3-", "hermes", "qwen3", ("qwen3", "qwen3_moe")),
+    ModelFamily("qwen3", r"qwen3-", "hermes", "qwen3", ("qwen3", "qwen3_moe", "qwen3_next")),
     ModelFamily("qwq", r"qwq", "hermes", "deepseek_r1"),
     ModelFamily(
         "qwen2.5",
@@ -103,9 +104,6 @@ FAMILIES = (
         ("llama4", "llama4_text"),
         remark=_TEMPLATE.format("tool_chat_template_llama4_pythonic.jinja"),
     ),
-    ModelFamily("nemotron3", r"nemotron-3", "qwen3_coder", "nemotron_v3"),
-    ModelFamily("hermes", r"hermes-(2-pro|2-theta|[3-9])", "hermes"),
-    ModelFamily("xlam", r"xlam", "xlam"),
     ModelFamily(
         "llama3",
         r"llama-3\.[1-3]",
@@ -131,7 +129,7 @@ FAMILIES = (
     ModelFamily(
         "apertus", r"apertus", "apertus", NONE, ("apertus",), _TEMPLATE.format("tool_chat_template_apertus.jinja")
     ),
-    ModelFamily("internlm2.5", r"internlm2_5", "internlm"),
+    ModelFamily("internlm2.5", r"internlm2-5", "internlm"),
     ModelFamily("jamba", r"jamba", "jamba", NONE, ("jamba",)),
     ModelFamily("longcat", r"longcat", "longcat"),
 )
@@ -156,7 +154,7 @@ def find_family(model: str, model_type: str) -> ModelFamily | None:
         model: Name on the hub, or the folder's or file's name.
         model_type: ``model_type`` of its configuration; empty when that is not at hand.
     """
-    name = model.lower().replace("_", "-") if "internlm" not in model.lower() else model.lower()
+    name = model.lower().replace("_", "-")
     for family in FAMILIES:
         if re.search(family.pattern, name):
             return family

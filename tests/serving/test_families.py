@@ -23,6 +23,8 @@ from app.serving.settings import ServingSettings
         ("Llama-3.3-70B-Instruct", "llama", "llama3_json", ""),
         ("Llama-4-Scout-17B-16E-Instruct", "llama4", "llama4_pythonic", ""),
         ("Hermes-3-Llama-3.1-8B", "llama", "hermes", ""),
+        ("Hermes-2-Pro-Mistral-7B", "mistral", "hermes", ""),
+        ("Qwen3-Next-80B-A3B-Thinking", "qwen3_next", "hermes", "qwen3"),
         ("gemma-4-12B-it", "gemma4", "gemma4", "gemma4"),
         ("Mistral-Small-4-24B", "mistral3", "mistral", ""),
         ("GLM-4.7-Flash", "glm4_moe_lite", "glm47", "glm47"),
