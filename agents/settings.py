@@ -96,6 +96,10 @@ class AnswerSettings(BaseModel):
     """Most searches for one answer: the question, its parts, and once more when too little was found."""
     filters_from_words: bool = True
     """Whether words such as "in the runbooks collection" narrow the search; dropped when too little is found."""
+    neighbours: int = Field(default=0, ge=0)
+    """Best hits that the chunks before and after them join in the prompt, in place of weaker hits."""
+    quote_unproved: bool = True
+    """Whether an answer of which nothing is proved gives way to the one sentence that holds the question."""
     unsupported: Literal["mark", "remove", "abstain"] = "mark"
     """What becomes of a claim without support: marked in the answer, removed from it, or the answer is withheld."""
     judge: Literal["none", "nli", "model"] = "none"

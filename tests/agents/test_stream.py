@@ -20,6 +20,7 @@ from agents.events import (
     Token,
     is_terminal,
 )
+from agents.proof_replay import prove_again
 from agents.request import AnswerRequest
 from agents.settings import AnswerSettings
 from agents.stream import Answerer
@@ -142,11 +143,45 @@ async def test_model_that_finds_nothing_abstains(reply: str) -> None:
     assert not any(isinstance(event, Token) and "NOT" in event.text for event in events)
 
 
+UNPROVED = "The moon is made of cheese. It was found by cats [1]."
+
+
 async def test_answer_without_any_support_is_withheld() -> None:
-    answer = _answer(await _run(ScriptedChatModel(["The moon is made of cheese. It was found by cats [1]."])))
+    answer = _answer(await _run(ScriptedChatModel([UNPROVED]), settings=AnswerSettings(quote_unproved=False)))
     assert answer.abstention is not None
     assert answer.abstention.reason == "unsupported_answer"
     assert "cheese" not in answer.answer
+
+
+async def test_answer_without_any_support_gives_way_to_the_sentence_that_was_asked_for() -> None:
+    answer = _answer(await _run(ScriptedChatModel([UNPROVED])))
+    assert answer.status == "answered"
+    assert [claim.verdict for claim in answer.claims] == ["verified"]
+    assert "exit code 137" in answer.answer
+    assert "cheese" not in answer.answer
+
+
+async def test_strict_answers_are_withheld_with_their_first_unsupported_claim() -> None:
+    reply = "The kubelet then restarts the container. The moon is made of cheese."
+    answer = _answer(await _run(ScriptedChatModel([reply]), settings=AnswerSettings(unsupported="abstain")))
+    assert answer.abstention is not None
+    assert answer.abstention.reason == "unsupported_answer"
+
+
+async def test_second_judge_lowers_a_verdict_and_is_kept_with_the_proof() -> None:
+    model = ScriptedChatModel([REPLY, '["contradicts", "supports"]'])
+    events = await _run(model, settings=AnswerSettings(judge="model"))
+    (checked,) = [event for event in events if isinstance(event, ClaimsChecked)]
+    assert [claim.verdict for claim in checked.claims] == ["unsupported", "verified"]
+    assert checked.record is not None
+    assert checked.record.opinions == ("contradicts", "supports")
+    assert prove_again(checked.record).claims == checked.claims
+
+
+@pytest.mark.parametrize("opinions", ["no", '["supports"]', '["supports", "supports", "supports"]', '{"a": 1}'])
+async def test_judge_that_answers_something_else_changes_nothing(opinions: str) -> None:
+    answer = _answer(await _run(ScriptedChatModel([REPLY, opinions]), settings=AnswerSettings(judge="model")))
+    assert [claim.verdict for claim in answer.claims] == ["verified", "verified"]
 
 
 async def test_unsupported_claim_is_marked_or_removed() -> None:
