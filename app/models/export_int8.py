@@ -10,6 +10,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from app.models.export import run_export
 from retrieval.embedders.precision import INT8_NAME
 
+INT8_RECIPE = 2
+"""Raised when the graph changes; a pull then makes the variant again. A change that moves vectors more than another
+processor does needs another fingerprint as well (``with_precision``)."""
 MIN_COSINE = 0.97
 """Smallest accepted cosine to float32 over random tokens; all-MiniLM-L6-v2 has 0.99."""
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from app.models.catalog import CatalogModel
 from app.models.export import ONNX_NAME, export_onnx
-from app.models.export_int8 import export_int8, suits_int8
+from app.models.export_int8 import INT8_RECIPE, export_int8, suits_int8
 from app.models.files import OnProgress, PullProgress
 from app.models.hub import HUB_FOLDER
 from app.models.local import weights_path
@@ -76,9 +76,9 @@ def finish_local(source: Path, name: str, folder: Path, on_progress: OnProgress)
 
 
 def lacks_int8(folder: Path) -> bool:
-    """Whether a complete folder could have an int8 variant and has none: versions before did not make it."""
+    """Whether a complete folder could have the int8 variant of this version: versions before made none, or another."""
     manifest = read_manifest(folder)
-    return manifest is not None and INT8_NAME not in manifest.files and suits_int8(folder)
+    return manifest is not None and manifest.int8_recipe != INT8_RECIPE and suits_int8(folder)
 
 
 def add_int8(source: Path, folder: Path) -> None:
@@ -87,6 +87,8 @@ def add_int8(source: Path, folder: Path) -> None:
     if manifest is None or not lacks_int8(folder):
         return
     cosine = export_int8(source, folder)
+    files = {path: file for path, file in manifest.files.items() if path != INT8_NAME}
     if cosine is not None:
-        files = {**manifest.files, INT8_NAME: describe_file(folder / INT8_NAME)}
-        write_manifest(folder, manifest.model_copy(update={"files": files, "int8_min_cosine": cosine}))
+        files[INT8_NAME] = describe_file(folder / INT8_NAME)
+    changes = {"files": files, "int8_min_cosine": cosine, "int8_recipe": INT8_RECIPE}
+    write_manifest(folder, manifest.model_copy(update=changes))

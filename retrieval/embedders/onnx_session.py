@@ -30,6 +30,8 @@ _STATUS_NAMES = (
 _STATUS_ERRORS: tuple[type[Exception], ...] = tuple(
     cast("type[Exception]", getattr(cast("object", onnxruntime_pybind11_state), name)) for name in _STATUS_NAMES
 )
+# The runtime fuses an addition and a layer norm into one operator that takes five times as long as the two.
+_SLOW_FUSIONS = ["SkipLayerNormFusion"]
 
 
 class OnnxSession:
@@ -64,6 +66,9 @@ def load_session(path: Path) -> OnnxSession:
     # Signed int8 weights saturate on processors without VNNI; there, and only there, they become unsigned.
     options.add_session_config_entry("session.x64quantprecision", "1")
     try:
-        return OnnxSession(onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"]))
+        session = onnxruntime.InferenceSession(
+            str(path), options, providers=["CPUExecutionProvider"], disabled_optimizers=_SLOW_FUSIONS
+        )
+        return OnnxSession(session)
     except _STATUS_ERRORS as error:
         raise EmbeddingFailed(f"cannot load {str(path)!r}; run `groundwork models verify`: {error}") from error

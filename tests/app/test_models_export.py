@@ -12,7 +12,7 @@ from app.errors import ModelPullFailed
 from app.home import Home
 from app.models.export import export_onnx
 from app.models.export_int8 import suits_int8
-from app.models.manifest import read_manifest, write_manifest
+from app.models.manifest import ManifestFile, read_manifest, write_manifest
 from app.models.store import ModelStore
 from app.settings import ModelStoreSettings
 from retrieval.embedders.precision import INT8_NAME
@@ -74,14 +74,17 @@ def test_local_model_is_exported_once_and_left_as_it_was(tiny_model: Path, tmp_p
 
 
 @pytest.mark.timeout(600)  # the import of torch from a cold disk
-def test_pull_adds_the_int8_variant_that_a_version_before_did_not_make(tiny_model: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("before", [{}, {INT8_NAME: ManifestFile(size_bytes=1, sha256="ab")}])
+def test_pull_makes_the_int8_variant_that_a_version_before_made_otherwise_or_not(
+    tiny_model: Path, tmp_path: Path, before: dict[str, ManifestFile]
+) -> None:
     store = ModelStore(Home(tmp_path), ModelStoreSettings(embedding_path=tiny_model, offline=True))
     folder = store.pull("mine")
     whole = read_manifest(folder)
     assert whole
-    (folder / INT8_NAME).unlink()
-    files = {name: file for name, file in whole.files.items() if name != INT8_NAME}
-    write_manifest(folder, whole.model_copy(update={"files": files, "int8_min_cosine": None}))
+    (folder / INT8_NAME).write_text("-" if before else "", encoding="utf-8")
+    files = {name: file for name, file in whole.files.items() if name != INT8_NAME} | before
+    write_manifest(folder, whole.model_copy(update={"files": files, "int8_min_cosine": None, "int8_recipe": None}))
     written_at = (folder / "model.onnx").stat().st_mtime_ns
 
     store.pull("mine")
