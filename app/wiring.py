@@ -240,7 +240,7 @@ async def open_platform(
             approvals=approvals,
             questions=questions,
             originals=originals,
-            receipts=ReceiptWriter(log, ledger, calls, home.receipt_key),
+            receipts=ReceiptWriter(log, ledger, calls, home.receipt_key, attached.texts),
             jobs=jobs,
             evaluations=evaluations,
             model_store=model_store,

@@ -12,7 +12,7 @@ from importlib.metadata import version
 from pydantic import JsonValue
 
 from agents.answer import Citation
-from agents.events import ClaimsChecked, RunEvent
+from agents.events import AnswerDone, ClaimsChecked, RunEvent
 from agents.proof_record import EvidencePassage
 from agents.proof_replay import rules_fingerprint
 from agents.request import AnswerRequest
@@ -41,6 +41,7 @@ class Sealer:
             LedgerUnavailable: The database cannot be read.
         """
         record = next((event.record for event in reversed(events) if isinstance(event, ClaimsChecked)), None)
+        names = (event.answer.model for event in reversed(events) if isinstance(event, AnswerDone))
         history: list[dict[str, str]] = [
             {"role": message.role, "content": message.content} for message in request.history
         ]
@@ -49,7 +50,7 @@ class Sealer:
             rules=rules_fingerprint(),
             chunking=str(RECIPE_VERSION),
             embedding=self.embedder.fingerprint,
-            model=self._model(),
+            model=self._model(next(names, self.settings.model.name)),
             settings=self._settings(request),
             history_messages=len(history),
             history_sha256=digest([dict(message) for message in history]),
@@ -58,15 +59,19 @@ class Sealer:
             documents=await sealed_documents(self.ledger, record.passages if record else ()),
         ).model_dump_json()
 
-    def _model(self) -> SealedModel:
+    def _model(self, name: str) -> SealedModel:
+        """The model that answered, by the name the answer gives it."""
+        endpoint = self.settings.endpoints.get(name)
+        if endpoint is not None:
+            return SealedModel(name=name, server="by_url", context_tokens=endpoint.context_tokens)
         model = self.settings.model
         embedded = model.base_url is None
-        pinned = next((entry for entry in CATALOG if entry.name == model.name), None)
+        pinned = next((entry for entry in CATALOG if entry.name == name), None)
         weights = ""
         if embedded and pinned is not None and self.settings.models.chat_path is None:
             weights = next(file.sha256 for file in pinned.files if file.path == pinned.weights)
         return SealedModel(
-            name=model.name,
+            name=name,
             server="embedded" if embedded else "by_url",
             context_tokens=model.context_tokens,
             weights_sha256=weights,
