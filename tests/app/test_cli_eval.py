@@ -10,6 +10,8 @@ from tests.app.command_line import CommandLine, one_sentence
 
 pytestmark = pytest.mark.model
 
+SAMPLES = Path(__file__).parents[2] / "samples"
+
 DOCUMENTS = {
     "d1": "A container that uses more memory than its limit is killed and its state is OOMKilled.",
     "d2": "The person on call acknowledges a page within fifteen minutes.",
@@ -62,3 +64,32 @@ def test_folder_that_is_no_data_set_is_one_sentence_and_exit_code_2(groundwork: 
     outcome = groundwork("eval", "retrieval", "--dataset", str(tmp_path))
     assert (outcome.code, outcome.stdout) == (2, "")
     assert one_sentence(outcome.stderr)
+
+
+def test_the_gate_holds_and_a_search_that_was_made_worse_breaks_it(groundwork: CommandLine) -> None:
+    place = ("--questions", str(SAMPLES / "questions.jsonl"), "--documents", str(SAMPLES / "handbook"))
+    held = groundwork("eval", "gate", *place)
+    assert (held.code, "BREACH" in held.stdout) == (0, False)
+    broken = groundwork("eval", "gate", *place, "--set", "search.dense_weight=1", "--set", "search.candidates=1")
+    assert broken.code == 1
+    assert "BREACH" in broken.stdout
+    assert groundwork("status", "--json").json["documents"] == 0
+
+
+def test_two_configurations_are_compared_in_one_command(groundwork: CommandLine, dataset: Path, tmp_path: Path) -> None:
+    command = ("eval", "retrieval", "--dataset", str(dataset), "--against", "search.fusion=rrf", "--json")
+    outcome = groundwork(*command, "--report", str(tmp_path / "report"))
+    assert outcome.json["names"] == ["as it is", "search.fusion=rrf"]
+    assert {measure["measure"] for measure in outcome.json["measures"]} >= {"ndcg@10", "recall@100"}
+    assert all(measure["p_value"] == 1.0 for measure in outcome.json["measures"])
+    assert (tmp_path / "report" / "report.html").is_file()
+
+
+def test_two_reports_are_compared_and_what_is_none_is_refused(
+    groundwork: CommandLine, dataset: Path, tmp_path: Path
+) -> None:
+    report = tmp_path / "a.json"
+    report.write_text(groundwork("eval", "retrieval", "--dataset", str(dataset), "--json").stdout, encoding="utf-8")
+    assert groundwork("eval", "compare", str(report), str(report), "--json").json["questions"] == 2
+    refused = groundwork("eval", "compare", str(report), str(tmp_path / "missing.json"))
+    assert (refused.code, one_sentence(refused.stderr)) == (2, True)
