@@ -71,6 +71,7 @@ async def ask(
             user=user,
             attachments=await platform.attachments.current(thread_id),
             preset=request.preset.name if request.preset else "",
+            drop_filters=request.drop_filters,
         )
     )
 

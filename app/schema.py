@@ -225,6 +225,8 @@ class RunRequest(_Body, SamplingChoice):
     """Agent that acts on it, of ``GET /api/agents``; empty for an answer from documents alone."""
     preset: Preset | None = None
     """Where the question was made from a prompt of a server, whether or not it was changed since."""
+    drop_filters: tuple[Annotated[str, StringConstraints(max_length=200)], ...] = Field(default=(), max_length=20)
+    """Names of filters that are read from the question's words and are not to act, see ``query_rewritten``."""
 
 
 RunState: TypeAlias = Literal["running", "waiting", "answered", "abstained", "failed", "cancelled"]

@@ -64,8 +64,12 @@ class Scope:
 
 async def search(client: ApiClient, scope: Scope, arguments: SearchArguments) -> SearchResult:
     """Passages for a query."""
+    # A client names collections itself, and the result has no place to tell a filter that was read from its words.
     request = SearchRequest(
-        query=arguments.query, limit=arguments.limit, collections=scope.narrow(arguments.collections)
+        query=arguments.query,
+        limit=arguments.limit,
+        collections=scope.narrow(arguments.collections),
+        read_filters=False,
     )
     hits = (await client.search(request)).hits
     fields = set(Passage.model_fields) - {"uri"}
