@@ -25,6 +25,7 @@ from app.recovery import Recovery
 from app.run_log import RunLog
 from app.run_work import StopReason, Terminal, Work, ended_run
 from app.schema import RunInfo
+from app.telemetry import run_span
 from app.threads import utc_now
 from ingestion.errors import LedgerUnavailable
 
@@ -351,14 +352,15 @@ class RunService:
         started = perf_counter()
         first_token = True
         source = self._acting.run(request, last_seq=live.after) if request.agent else self._answerer.run(request)
-        async with aclosing(source) as events:
-            async for event in events:
-                if isinstance(event, RunFailed | RunCancelled | RunFinished):
-                    return event
-                if first_token and isinstance(event, Token):
-                    first_token = False
-                    self._metrics.ttft_seconds.observe(perf_counter() - started)
-                live.publish(event)
+        with run_span(request):
+            async with aclosing(source) as events:
+                async for event in events:
+                    if isinstance(event, RunFailed | RunCancelled | RunFinished):
+                        return event
+                    if first_token and isinstance(event, Token):
+                        first_token = False
+                        self._metrics.ttft_seconds.observe(perf_counter() - started)
+                    live.publish(event)
         return None
 
     async def _flush(self, work: Work) -> None:

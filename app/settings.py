@@ -28,6 +28,7 @@ from agents.settings import AgentSettings, AnswerSettings, EndpointSettings, Mod
 from app.errors import SettingsInvalid
 from app.home import Home
 from app.serving.settings import ServingSettings
+from app.telemetry import TelemetrySettings
 from ingestion.settings import IngestionSettings, RemoteSettings
 from retrieval.settings import EmbeddingSettings, SearchSettings, StoreSettings, Words, split_commas
 from tools.settings import ToolSettings
@@ -147,6 +148,7 @@ class Settings(BaseModel):
     log: LogSettings = LogSettings()
     tools: ToolSettings = ToolSettings()
     serving: ServingSettings = ServingSettings()
+    telemetry: TelemetrySettings = TelemetrySettings()
 
     @property
     def home(self) -> Home:

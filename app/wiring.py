@@ -39,9 +39,11 @@ from app.questions import QuestionInbox
 from app.receipts.export import ReceiptWriter
 from app.receipts.sealing import Sealer
 from app.recovery import Recovery
+from app.reranking import open_reranker
 from app.run_log import RunLog
 from app.runs import RunService
 from app.settings import Settings
+from app.telemetry import telemetry
 from app.threads import ThreadStore
 from app.tool_service import ToolService
 from app.web_pages import WebPages
@@ -129,6 +131,7 @@ async def open_platform(
 
     home = settings.home
     async with AsyncExitStack() as stack:
+        stack.enter_context(telemetry(settings.telemetry))
         await stack.enter_async_context(lock_home(home))
         await asyncio.to_thread(_remove_uploads, home)
         engine = await stack.enter_async_context(open_database(settings))
@@ -144,7 +147,8 @@ async def open_platform(
         elif embedder is None:
             embedder = await asyncio.to_thread(load_index_embedder, settings, model_store, index)
         lexical = LexicalEncoder()
-        retriever = Retriever(embedder=embedder, store=store, lexical=lexical, settings=settings.search)
+        reranker = stack.enter_context(open_reranker(settings.search.rerank))
+        retriever = Retriever(embedder, store, lexical, settings.search, reranker)
         ledger = Ledger(engine, owner=f"{socket.gethostname()}:{home.root}")
         ingester = Ingester(
             ledger=ledger,
@@ -171,6 +175,7 @@ async def open_platform(
         if start_model:
             await _start_model(answerer, model_server)
         metrics = Metrics()
+        metrics.watch(gateway)
         calls, grants, leases, facts = (
             ExecutionLedger(engine, lifetime=timedelta(minutes=settings.tools.approval_minutes)),
             GrantStore(engine),

@@ -11,6 +11,8 @@ import asyncio
 import logging
 from collections.abc import Awaitable
 
+from opentelemetry import trace
+
 from tools.arguments import validate_arguments
 from tools.calls import ToolCall
 from tools.errors import OutcomeUnknown, ToolError
@@ -66,8 +68,9 @@ async def _run(call: ToolCall, tool: Tool, *, context: CallContext, ledger: Exec
     if tool.spec.idempotency_argument:
         arguments[tool.spec.idempotency_argument] = call.call_id
     try:
-        async with asyncio.timeout(tool.spec.timeout_seconds):
-            output = await tool.function(arguments, context)
+        with trace.get_tracer("groundwork").start_as_current_span(f"execute_tool {call.tool}", attributes=_told(call)):
+            async with asyncio.timeout(tool.spec.timeout_seconds):
+                output = await tool.function(arguments, context)
     except asyncio.CancelledError:
         await asyncio.shield(_record_lost(call, ledger, runner=runner, harmless=harmless, why="The run was stopped."))
         raise
@@ -84,6 +87,17 @@ async def _run(call: ToolCall, tool: Tool, *, context: CallContext, ledger: Exec
         await _record_lost(call, ledger, runner=runner, harmless=harmless, why=why)
     else:
         await ledger.finish(call.call_id, output, runner=runner)
+
+
+def _told(call: ToolCall) -> dict[str, str]:
+    """What a span says of a call, in the names of OpenTelemetry's conventions; never its arguments."""
+    return {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": call.tool,
+        "gen_ai.tool.call.id": call.call_id,
+        "groundwork.tool.server": call.server,
+        "groundwork.tool.risk": call.risk,
+    }
 
 
 def _record_lost(call: ToolCall, ledger: ExecutionLedger, *, runner: str, harmless: bool, why: str) -> Awaitable[bool]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -13,6 +14,7 @@ from agents.gateway.breaker import CircuitBreaker
 from agents.gateway.capabilities import Capabilities
 
 EndpointState = Literal["ready", "held_back"]
+FailureReason = Literal["unavailable", "timeout", "refused"]
 
 
 @dataclass(slots=True)
@@ -36,6 +38,12 @@ class Endpoint:
     max_concurrent: int = 0
     breaker: CircuitBreaker = field(default_factory=CircuitBreaker)
     found: Capabilities = field(default_factory=Capabilities)
+    requests: int = 0
+    """Requests that were sent so far, tries of a busy server counted once."""
+    running: int = 0
+    """Requests on their way now."""
+    failures: Counter[FailureReason] = field(default_factory=Counter["FailureReason"])
+    """Requests that failed, by why."""
     _room: asyncio.Semaphore | None = None
 
     @property
@@ -52,9 +60,16 @@ class Endpoint:
     @asynccontextmanager
     async def admitted(self) -> AsyncGenerator[None]:
         """Wait for a free place, as long as the context is open it is ours."""
+        async with self._free_place():
+            self.requests += 1
+            self.running += 1
+            try:
+                yield
+            finally:
+                self.running -= 1
+
+    def _free_place(self) -> AbstractAsyncContextManager[None]:
         if self.max_concurrent == 0:
-            yield
-            return
+            return nullcontext()
         self._room = self._room or asyncio.Semaphore(self.max_concurrent)
-        async with self._room:
-            yield
+        return self._room

@@ -13,6 +13,7 @@ from agents.chat_model import ChatDelta, ChatMessage, Sampling, ToolOffer
 from agents.closing import closing
 from agents.errors import ModelBusy, ModelRefused, ModelTimeout, ModelUnavailable
 from agents.gateway.endpoint import Endpoint
+from agents.gateway.spans import ChatSpan
 
 logger = logging.getLogger(__name__)
 
@@ -62,17 +63,21 @@ class RoutedChatModel:
             started = False
             try:
                 async with endpoint.admitted(), aclosing(_patiently(endpoint, messages, sampling, tools)) as deltas:
-                    async for delta in deltas:
-                        started = True
-                        yield replace(delta, model=endpoint.name) if delta.finish_reason else delta
+                    with ChatSpan(endpoint.name, endpoint.capabilities.kind, sampling) as span:
+                        async for delta in deltas:
+                            started = True
+                            span.take(delta)
+                            yield replace(delta, model=endpoint.name) if delta.finish_reason else delta
             except (ModelUnavailable, ModelTimeout) as error:
                 endpoint.breaker.failed()
+                endpoint.failures["timeout" if isinstance(error, ModelTimeout) else "unavailable"] += 1
                 if started:
                     raise
                 failure = error
                 logger.warning("Model does not answer", extra={"model": endpoint.name, "reason": str(error)})
             except ModelRefused:
                 endpoint.breaker.succeeded()
+                endpoint.failures["refused"] += 1
                 raise
             except BaseException:
                 endpoint.breaker.abandoned()
