@@ -22,7 +22,7 @@ help:
 	@echo 'make test      install, fetch the models for tests, run all tests; ARGS="tests/app -k cli" runs some'
 	@echo 'make test-servers  fetch the MCP servers that tests run against; needs npm'
 	@echo 'make vllm      make the environment of vLLM for GPUs, apart from the application; make vllm-cpu for a CPU'
-	@echo 'make test-vllm start a real vLLM on this CPU and run the platform against it; 10 minutes on a free machine'
+	@echo 'make test-vllm start a real vLLM on this CPU and run the platform against it; takes both cores'
 	@echo 'make gate      search over the sample handbook held against its baseline'
 	@echo 'make lint      style, types and layers'
 	@echo 'make settings  write .env.example, the table of docs/configuration.md and deploy/vllm anew'

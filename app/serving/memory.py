@@ -1,7 +1,7 @@
 """Does a model fit: weights, key-value cache and reserves, each with its arithmetic in words.
 
 Pure arithmetic over a model's shape, an operator's settings and a machine; no files, no processes. Sizes are GiB, as
-the tools of GPUs count. docs/models.md says how far the reserves were compared with real servers.
+the tools of GPUs count. What stands beside weights and cache are reserves; docs/models.md says what was measured.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ GIB = 1024**3
 GPU_RUNTIME_BYTES = int(1.5 * GIB)
 """CUDA context, captured graphs and the allocator's slack on one GPU. A rule of thumb, not measured here."""
 CPU_RUNTIME_BYTES = int(2.5 * GIB)
-"""vLLM's CPU build beside weights and cache: its processes, libraries, tokenizer. Measured, docs/models.md."""
+"""vLLM's CPU build beside weights and cache: its processes, libraries, tokenizer. A reserve, not measured yet."""
 LLAMA_RUNTIME_BYTES = int(0.25 * GIB)
-"""Process of llama.cpp beside weights and cache. Measured, docs/models.md."""
+"""Process of llama.cpp beside weights and cache. Above what docs/models.md shows for the default model."""
 _CACHE_BYTES = {
     "float32": 4.0, "float16": 2.0, "bfloat16": 2.0, "f32": 4.0, "f16": 2.0, "bf16": 2.0,
     "q8_0": 34 / 32, "q5_1": 24 / 32, "q5_0": 22 / 32, "q4_1": 20 / 32, "q4_0": 18 / 32, "nvfp4": 0.5625,
