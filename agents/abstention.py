@@ -15,22 +15,13 @@ from agents.proof.tokens import Token, tokenise
 from agents.proof.windows import found_in
 from agents.queries import OWN_NAME
 from agents.request import AnswerRequest
+from agents.thresholds import Thresholds, load_thresholds
 from retrieval.types import Hit, SearchFilter
 
-# The thresholds were read off k8s-questions (dev) and 28 questions of our own over the Kubernetes documentation, with
-# all-MiniLM-L6-v2; docs/grounding.md has the figures. Another embedding model needs its own cosines.
-MIN_COSINE = 0.35
-"""Best cosine below which nothing found is about the question; off-topic reached 0.33, answerable began at 0.38."""
-DOUBTFUL_COSINE = 0.50
-"""Best cosine below which the question's words must stand in the passages as well."""
-MIN_COVERAGE = 0.45
-"""Least share of the question's telling words that the passages hold when the cosine is doubtful; they had 0.51."""
-SURE_COSINE = 0.62
-"""Best cosine from which on missing plain names do not count, and code names only together with missing words."""
-CODE_COVERAGE = 0.65
-"""Least share when none of the code names of the question stands in the passages; unanswerable ones had 0.59."""
 FEW_WORDS = 3
 """In a question this short (``exit code 255``) a figure is what is asked about; in a longer one it is an example."""
+LEAD_OVER = 10
+"""Place of the passage that the best one's lead is counted from."""
 NEAREST_SHOWN = 3
 _REFUSAL = re.compile(
     r"\b(?:passages?|documents?|documentation|context|texts?|sources?|information|excerpts?)\b[^.]{0,60}?"
@@ -57,6 +48,8 @@ class EvidenceSignals:
     """Of the missing ones, those written as code: ``memorySwapRatio``, ``oom_score_adj``, ``H200``."""
     code: int
     """Names written as code in the question."""
+    lead: float = 2.0
+    """Best cosine less the tenth best; 2, the most there can be, where it is not known."""
 
 
 def best_cosine(hits: Sequence[Hit]) -> float | None:
@@ -64,7 +57,15 @@ def best_cosine(hits: Sequence[Hit]) -> float | None:
     return max((hit.scores.dense for hit in hits if hit.scores.dense is not None), default=None)
 
 
-def evidence_signals(question: str, top_cosine: float | None, evidence: Evidence) -> EvidenceSignals:
+def cosine_lead(hits: Sequence[Hit]) -> float:
+    """How far the best cosine stands above the tenth best, which counts as 0 where there are fewer."""
+    cosines = sorted((hit.scores.dense for hit in hits if hit.scores.dense is not None), reverse=True)
+    return (cosines[0] if cosines else 0.0) - (cosines[LEAD_OVER - 1] if len(cosines) >= LEAD_OVER else 0.0)
+
+
+def evidence_signals(
+    question: str, top_cosine: float | None, evidence: Evidence, *, lead: float = 2.0
+) -> EvidenceSignals:
     """How far the passages speak of what the question names."""
     asked = {token.key: token for token in content(tokenise(question))}
     words = [token for token in asked.values() if token.kind != "figure" or len(asked) <= FEW_WORDS]
@@ -81,28 +82,36 @@ def evidence_signals(question: str, top_cosine: float | None, evidence: Evidence
         names=len(named),
         missing_code=sum(token.kind == "identifier" for token in missing),
         code=sum(token.kind == "identifier" for token in named),
+        lead=lead,
     )
 
 
-def is_too_weak(signals: EvidenceSignals) -> bool:
-    """Whether to withhold an answer without asking the model."""
+def is_too_weak(signals: EvidenceSignals, limits: Thresholds | None = None) -> bool:
+    """Whether to withhold an answer without asking the model; None takes the thresholds that are shipped."""
+    limits = limits or load_thresholds().thresholds
     cosine = signals.top_cosine if signals.top_cosine is not None else 0.0
-    if cosine < MIN_COSINE or (cosine < DOUBTFUL_COSINE and signals.coverage < MIN_COVERAGE):
+    if cosine < limits.min_cosine or signals.lead < limits.min_lead:
+        return True
+    if cosine < limits.doubtful_cosine and signals.coverage < limits.min_coverage:
         return True
     if signals.code and signals.missing_code == signals.code:
-        return signals.coverage < CODE_COVERAGE or cosine < SURE_COSINE
-    return bool(signals.missing) and 2 * len(signals.missing) >= signals.names and cosine < SURE_COSINE
+        return signals.coverage < limits.code_coverage or cosine < limits.sure_cosine
+    return bool(signals.missing) and 2 * len(signals.missing) >= signals.names and cosine < limits.sure_cosine
 
 
 def before_generation(
-    request: AnswerRequest, query: str, hits: Sequence[Hit], evidence: Evidence, top_cosine: float | None
+    request: AnswerRequest,
+    query: str,
+    hits: Sequence[Hit],
+    signals: EvidenceSignals,
+    limits: Thresholds | None = None,
 ) -> Abstention | None:
     """The abstention that the evidence calls for, or None to go on."""
     searched = describe_search(query, request.search_filter)
     if not hits:
         reason = "no_documents" if content(tokenise(query)) else "weak_evidence"
         return Abstention(reason=reason, searched=searched)
-    if is_too_weak(evidence_signals(request.question, top_cosine, evidence)):
+    if is_too_weak(signals, limits):
         return Abstention(reason="weak_evidence", searched=searched, nearest=nearest(hits))
     return None
 

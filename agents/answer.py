@@ -143,7 +143,7 @@ class Answer(_Value):
     timings_ms: AnswerTimings = AnswerTimings()
     tokens_per_second: float | None = None
     output: dict[str, JsonValue] | None = None
-    """The object that was asked for by a schema; ``answer`` then lists its values, each with its proof in ``claims``."""
+    """The object that was asked for by a schema; ``answer`` then lists its values, each proved in ``claims``."""
     dropped_markers: int = 0
     """Markers the model wrote that point nowhere."""
     model: str = ""

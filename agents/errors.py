@@ -10,6 +10,7 @@ AgentError
 ├── ModelUnknown      caller: no chat model of that name
 ├── SchemaInvalid     caller: the schema of the output is none, or cannot be asked of a model
 ├── OutputInvalid     infrastructure: what the model wrote does not fit the schema of the output
+├── ThresholdsInvalid operator: the file with the thresholds of abstention cannot be used
 └── JudgeFailed       operator: the second judge of claims gave no opinion; the proof stands alone
 """
 
@@ -56,3 +57,7 @@ class SchemaInvalid(AgentError):
 
 class OutputInvalid(AgentError):
     """What the model wrote does not fit the schema of the output, again and again."""
+
+
+class ThresholdsInvalid(AgentError):
+    """The file with the thresholds of abstention cannot be used."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 
-from agents.abstention import best_cosine, evidence_signals, is_too_weak
+from agents.abstention import best_cosine, cosine_lead, evidence_signals, is_too_weak
 from agents.answer import Usage
 from agents.chat_model import ChatMessage
 from agents.context import as_turns
@@ -24,6 +24,7 @@ from agents.request import AnswerRequest
 from agents.rewriting import rewrite
 from agents.searching import merge_hits
 from agents.state import Context
+from agents.thresholds import load_thresholds
 from agents.token_count import estimate_tokens
 from retrieval.read_filters import read_filters
 from retrieval.types import Hit, SearchFilter
@@ -46,6 +47,7 @@ class FoundEvidence:
         scope: The request's filter, narrowed by what the question said.
         hits: Of all queries together, best first.
         top_cosine: Best cosine that ``query`` reached; None when nothing was near.
+        lead: How far it stands above the tenth best.
         spent: Tokens of the chat model.
         rewrite_ms: Time until the first search.
         retrieve_ms: Time from then on.
@@ -55,6 +57,7 @@ class FoundEvidence:
     scope: SearchFilter
     hits: tuple[Hit, ...] = ()
     top_cosine: float | None = None
+    lead: float = 0.0
     spent: Usage = field(default_factory=Usage)
     rewrite_ms: float = 0.0
     retrieve_ms: float = 0.0
@@ -126,7 +129,7 @@ class _Search:
         for part in parts[: self._left]:
             self._say(QueryDraft(part, kind="part"))
             others.append(await self._search(part, scope))
-        return FoundEvidence(query, scope, merge_hits(main, others)[: self._kept], best_cosine(main))
+        return FoundEvidence(query, scope, merge_hits(main, others)[: self._kept], best_cosine(main), cosine_lead(main))
 
     async def _second(self, first: FoundEvidence, scope: SearchFilter) -> FoundEvidence | None:
         """Another query where the first one found too little; None where it finds too little as well."""
@@ -142,7 +145,7 @@ class _Search:
         self._say(QueryDraft(query, kind="again", by="model" if by == "model" else "rules"))
         hits = await self._search(query, widest)
         merged = merge_hits(hits, [first.hits] if scope == widest else [])[: self._kept]
-        second = FoundEvidence(query, widest, merged, best_cosine(hits))
+        second = FoundEvidence(query, widest, merged, best_cosine(hits), cosine_lead(hits))
         return None if await self._is_weak(second) else second
 
     async def _search(self, query: str, scope: SearchFilter) -> tuple[Hit, ...]:
@@ -153,7 +156,8 @@ class _Search:
 
     async def _is_weak(self, found: FoundEvidence) -> bool:
         evidence = await asyncio.to_thread(prepare, [hit.chunk for hit in found.hits])
-        return is_too_weak(evidence_signals(self._request.question, found.top_cosine, evidence))
+        signals = evidence_signals(self._request.question, found.top_cosine, evidence, lead=found.lead)
+        return is_too_weak(signals, load_thresholds(self._settings.abstention_file).thresholds)
 
     async def _ask_model(self, question: str) -> str | None:
         """A query by the model, at most once a turn and only where there is a history to take words from."""

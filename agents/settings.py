@@ -100,6 +100,8 @@ class AnswerSettings(BaseModel):
     """Best hits that the chunks before and after them join in the prompt, in place of weaker hits."""
     quote_unproved: bool = True
     """Whether an answer of which nothing is proved gives way to the one sentence that holds the question."""
+    abstention_file: Path | None = None
+    """Thresholds of abstention fitted to your corpus by ``python -m evals.abstention``; None takes those shipped."""
     unsupported: Literal["mark", "remove", "abstain"] = "mark"
     """What becomes of a claim without support: marked in the answer, removed from it, or the answer is withheld."""
     judge: Literal["none", "nli", "model"] = "none"

@@ -72,6 +72,8 @@ class AnswerState:
     """Tokens of the run before the answer."""
     top_cosine: float | None = None
     """Best cosine of all that the search returned."""
+    lead: float = 2.0
+    """Best cosine less the tenth best; 2 where it is not known."""
     rewrite_ms: float = 0.0
     retrieve_ms: float = 0.0
     passages: tuple[Hit, ...] = ()

@@ -51,10 +51,12 @@ def measure(texts: Mapping[str, str], *, half: Half = "all", seed: int = 7, per_
 
 def is_verified(claim: str, passages: Sequence[str]) -> bool:
     """Whether the proof calls a claim verified by these passages."""
-    return (
-        judge(claim, prepare([_chunk(number, text) for number, text in enumerate(passages)]), given=frozenset()).verdict
-        == "verified"
-    )
+    return judge(claim, prepare(as_chunks(passages)), given=frozenset()).verdict == "verified"
+
+
+def as_chunks(passages: Sequence[str]) -> list[Chunk]:
+    """Texts as passages of documents of their own."""
+    return [_chunk(number, text) for number, text in enumerate(passages)]
 
 
 def _chunk(number: int, text: str) -> Chunk:
@@ -78,7 +80,7 @@ def main(
     seed: Annotated[int, typer.Option()] = 7,
 ) -> None:
     """Print the flagged shares by kind as JSON."""
-    report = measure(_read(folder), half=half, seed=seed, per_document=per_document)
+    report = measure(read_texts(folder), half=half, seed=seed, per_document=per_document)
     shares = {kind: _as_json(rate) for kind, rate in report.rates.items()}
     typer.echo(json.dumps({**asdict(report), "rates": shares}, indent=2))
 
@@ -87,7 +89,8 @@ def _as_json(rate: Rate) -> dict[str, float]:
     return {"flagged": rate.flagged, "total": rate.total, "share": round(rate.share, 4)}
 
 
-def _read(folder: Path) -> dict[str, str]:
+def read_texts(folder: Path) -> dict[str, str]:
+    """Documents by name: the lines of a corpus in the BEIR layout, else all Markdown files."""
     corpus = folder / "corpus.jsonl"
     if corpus.is_file():
         rows = [json.loads(line) for line in corpus.read_text(encoding="utf-8").splitlines()]

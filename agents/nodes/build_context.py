@@ -7,7 +7,7 @@ from functools import partial
 
 from langgraph.runtime import Runtime
 
-from agents.abstention import before_generation
+from agents.abstention import before_generation, evidence_signals
 from agents.answer import ContextReport
 from agents.attached import with_attached
 from agents.context import draft, pack
@@ -17,6 +17,7 @@ from agents.proof.evidence import prepare
 from agents.sampling import sampling_of
 from agents.state import AnswerState, Context
 from agents.structured import instruction
+from agents.thresholds import load_thresholds
 
 BESIDE_RESULTS = 2
 """Passages beside tool results: the results are what was looked for, and a CPU reads 60 tokens a second."""
@@ -26,7 +27,9 @@ async def build_context(state: AnswerState, runtime: Runtime[Context]) -> dict[s
     """Prompt, its passages and the report of what was left out; or an abstention."""
     request, context = state.request, runtime.context
     found = await asyncio.to_thread(prepare, [hit.chunk for hit in state.hits])
-    abstention = before_generation(request, state.query, state.hits, found, state.top_cosine)
+    limits = load_thresholds(context.settings.abstention_file).thresholds
+    signals = evidence_signals(request.question, state.top_cosine, found, lead=state.lead)
+    abstention = before_generation(request, state.query, state.hits, signals, limits)
     if abstention is not None and not state.observed and not state.attached:
         report = ContextReport(budget_tokens=context.chat_model.context_tokens)
         runtime.stream_writer(HitsDraft(state.query, state.hits, report))

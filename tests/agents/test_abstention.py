@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
 from agents.abstention import (
@@ -7,6 +10,7 @@ from agents.abstention import (
     abstention_text,
     before_generation,
     best_cosine,
+    cosine_lead,
     describe_search,
     evidence_signals,
     is_refusal,
@@ -14,7 +18,9 @@ from agents.abstention import (
     nearest,
 )
 from agents.answer import Abstention
+from agents.errors import ThresholdsInvalid
 from agents.request import AnswerRequest
+from agents.thresholds import load_thresholds
 from retrieval.types import Hit, HitScores, SearchFilter
 from tests.agents.passages import CONFIG_MAP, OOM, chunk, evidence
 
@@ -83,15 +89,39 @@ def test_weak_evidence(signals: EvidenceSignals, weak: bool) -> None:
     assert is_too_weak(signals) == weak
 
 
+def test_thresholds_of_ones_own_ask_for_a_lead(tmp_path: Path) -> None:
+    fitted = load_thresholds()
+    limits = fitted.thresholds.model_copy(update={"min_lead": 0.2})
+    file = tmp_path / "own.json"
+    file.write_text(fitted.model_copy(update={"thresholds": limits}).model_dump_json(), encoding="utf-8")
+    close = replace(_signals(0.7, 0.9), lead=0.1)
+    assert not is_too_weak(close)
+    assert is_too_weak(close, load_thresholds(file).thresholds)
+    assert not is_too_weak(replace(close, lead=0.3), load_thresholds(file).thresholds)
+
+
+def test_file_without_thresholds_is_named_with_its_remedy(tmp_path: Path) -> None:
+    with pytest.raises(ThresholdsInvalid, match=r"evals\.abstention"):
+        load_thresholds(tmp_path / "missing.json")
+
+
+def test_lead_is_counted_from_the_tenth_best() -> None:
+    hits = [Hit(n, chunk(OOM, number=n), HitScores(dense=0.9 - n * 0.05)) for n in range(12)]
+    assert cosine_lead(hits) == pytest.approx(0.45)
+    assert cosine_lead(_hits(0.6, 0.5)) == 0.6
+    assert cosine_lead([]) == 0.0
+
+
 def test_question_without_words_is_weak_not_a_lack_of_documents() -> None:
-    abstention = before_generation(_request("???"), "???", (), evidence(), None)
+    abstention = before_generation(_request("???"), "???", (), evidence_signals("???", None, evidence()))
     assert abstention is not None
     assert abstention.reason == "weak_evidence"
 
 
 def test_answerable_question_goes_on() -> None:
     request = _request("What exit code does a container with too little memory get?")
-    assert before_generation(request, request.question, _hits(0.6), evidence(OOM), 0.6) is None
+    signals = evidence_signals(request.question, 0.6, evidence(OOM))
+    assert before_generation(request, request.question, _hits(0.6), signals) is None
 
 
 def test_nearest_passage_counts_wherever_fusion_put_it() -> None:

@@ -10,6 +10,7 @@ from agents.judges.nli import NliJudge
 from agents.judges.protocol import Statement
 from agents.proof.verdicts import Judgement, Support
 
+pytestmark = pytest.mark.timeout(600)  # the first of them loads torch, which takes minutes on a busy machine
 SUPPORT = (Support(0, 0, 4),)
 STATEMENTS = [Statement("The limit is 1 MiB.", "It cannot exceed 1 MiB."), Statement("It is blue.", "It is red.")]
 LABELS = {0: "contradiction", 1: "entailment", 2: "neutral"}
