@@ -182,8 +182,12 @@ def load_settings(environ: Mapping[str, str], *, config: Path | None = None) -> 
             if not value:
                 # Compose files pass variables on that nobody has set.
                 continue
-            values.setdefault(section, {})[field] = value
-            origin[f"{section}.{field}"] = name
+            *inner, last = field.split("__")
+            place = values.setdefault(section, {})
+            for part in inner:
+                place = place.setdefault(part, {})
+            place[last] = value
+            origin[".".join([section, *inner, last])] = name
             origin.setdefault(section, name)
     try:
         return Settings(home_path=home_path, **values)
@@ -227,7 +231,8 @@ def _split_name(name: str) -> tuple[str, str]:
 
 def _describe(error: ValidationError, origin: Mapping[str, str]) -> str:
     first = error.errors()[0]
-    key = ".".join(str(part) for part in first["loc"][:2])
+    whole = ".".join(map(str, first["loc"]))
+    key = whole if whole in origin else ".".join(map(str, first["loc"][:2]))
     where = origin.get(key) or origin.get(key.partition(".")[0]) or "settings"
     if first["type"] == "extra_forbidden":
         return f"Unknown setting {key!r} in {where}; see .env.example for every setting."

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import cast
 
 from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 
 from app.settings import HOME_VARIABLE, PREFIX, Settings
 
@@ -35,18 +36,30 @@ class SettingDoc:
     @property
     def variable(self) -> str:
         """Name of the environment variable."""
-        return f"{PREFIX}{self.section}__{self.name}".upper()
+        return f"{PREFIX}{self.section.replace('.', '__')}__{self.name}".upper()
 
 
 def setting_docs() -> Iterator[SettingDoc]:
     """Every setting in the order of the classes; the text is empty for an undocumented field."""
     for section, info in Settings.model_fields.items():
-        model = info.annotation
-        if not (inspect.isclass(model) and issubclass(model, BaseModel)):
-            continue
-        texts = field_texts(model)
-        for name, field in model.model_fields.items():
+        if model := _model_of(info):
+            yield from _section_docs(section, model)
+
+
+def _section_docs(section: str, model: type[BaseModel]) -> Iterator[SettingDoc]:
+    """The fields of a section, then those of the sections within it."""
+    texts = field_texts(model)
+    inner = {name: found for name, field in model.model_fields.items() if (found := _model_of(field))}
+    for name, field in model.model_fields.items():
+        if name not in inner:
             yield SettingDoc(section, name, _as_text(field.default), texts.get(name, ""))
+    for name, found in inner.items():
+        yield from _section_docs(f"{section}.{name}", found)
+
+
+def _model_of(field: FieldInfo) -> type[BaseModel] | None:
+    model = field.annotation
+    return model if inspect.isclass(model) and issubclass(model, BaseModel) else None
 
 
 def field_texts(model: type[BaseModel]) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """How well search ranks a judged corpus, and how fast. Indexes into a store of its own that is gone afterwards.
 
 Each document is one chunk, title and text together, whatever its length: the dense leg reads it up to the embedder's
-``max_tokens``, the lexical leg reads all of it. Nothing is reranked.
+``max_tokens``, the lexical leg reads all of it.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from app.eval_schema import EvalCase
+from app.reranking import open_reranker
 from evals.datasets import CorpusDocument, Dataset, read_dataset
 from evals.metrics import metrics_by_query, ranking_metrics
 from retrieval.embedders.protocol import Embedder
@@ -123,11 +124,12 @@ def run_retrieval_evals(
     with tempfile.TemporaryDirectory(prefix="groundwork-eval-") as folder:
         store = open_edge_store(Path(folder), dim=embedder.dim, fingerprint=embedder.fingerprint)
         try:
-            _index(dataset, embedder=embedder, lexical=lexical, store=store, on_progress=on_progress)
+            index_dataset(dataset, embedder=embedder, lexical=lexical, store=store, on_progress=on_progress)
             reports: list[RetrievalReport] = []
             for chosen in settings:
-                retriever = Retriever(embedder=embedder, store=store, lexical=lexical, settings=chosen)
-                results, latencies = _search(dataset, retriever=retriever, on_progress=on_progress)
+                with open_reranker(chosen.rerank) as reranker:
+                    retriever = Retriever(embedder, store, lexical, chosen, reranker)
+                    results, latencies = _search(dataset, retriever=retriever, on_progress=on_progress)
                 reports.append(_report(dataset, results, latencies, retriever=retriever))
             return reports
         finally:
@@ -175,14 +177,15 @@ def _report(
     )
 
 
-def _index(
+def index_dataset(
     dataset: Dataset,
     *,
     embedder: Embedder,
     lexical: LexicalEncoder,
     store: VectorStore,
-    on_progress: Callable[[EvaluationProgress], None],
+    on_progress: Callable[[EvaluationProgress], None] = lambda _: None,
 ) -> None:
+    """Write the whole corpus, each document as one chunk whose source is its id in the data set."""
     documents = dataset.documents
     for start in range(0, len(documents), _INDEX_BATCH):
         chunks = [_to_chunk(document) for document in documents[start : start + _INDEX_BATCH]]

@@ -55,7 +55,7 @@ class RerankSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    kind: Literal["none", "learned", "cross-encoder", "url"] = "none"
+    kind: Literal["none", "learned", "cross-encoder", "url"] = "learned"
     """``learned``: a small ranker over both legs' scores and the words of the text, without a download.
     ``cross-encoder``: a sentence-transformers model. ``url``: a server with a rerank route, such as vLLM."""
     model: str = "cross-encoder/ms-marco-MiniLM-L6-v2"

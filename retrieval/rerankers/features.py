@@ -17,36 +17,28 @@ from retrieval.candidates import Candidate
 from retrieval.types import Chunk, index_text
 
 FEATURES = (
-    "fused",
-    "dense",
-    "bm25",
+    "order",
     "cosine",
-    "dense_place",
-    "bm25_place",
-    "support",
     "coverage",
     "heading_coverage",
     "phrase",
     "proximity",
     "names",
-    "length",
-    "position",
     "names_bm25",
     "long_query_dense",
 )
 """Names of the features, in the order of ``feature_matrix``.
 
-``fused``, ``dense`` and ``bm25`` are on the scale of the fusion, ``cosine`` is raw, places are ``1 / rank``. Coverage
-is the share of the question's terms that the chunk has, or that its title and headings have, each term weighted by its
-inverse frequency among the candidates. ``phrase`` is the share of the question's neighbouring terms that are also
-neighbours in the text, ``proximity`` how near the found terms stand, ``names`` the share of the question's exact names
-that stand there letter for letter. The last two say that a leg counts differently for a question with exact names, and
-for a long one.
+``order`` is what the candidates come ordered by: the fused score and the support of the document. ``cosine`` is raw.
+Coverage is the share of the question's terms that the chunk has, or that its title and headings have, each term
+weighted by its inverse frequency among the candidates. ``phrase`` is the share of the question's neighbouring terms
+that are also neighbours in the text, ``proximity`` how near the found terms stand, ``names`` the share of the
+question's exact names that stand there letter for letter. The last two make the weights of the legs depend on the
+question: words count more where it has exact names, meaning counts more the longer it is.
 """
 
 _TEXT_CACHE_SIZE = 4096
 _LONG_QUERY_TERMS = 12.0
-_LONG_TEXT_TERMS = 200.0
 # Words with a digit or a joint inside, with a capital inside, or in capitals alone: what people type letter for letter.
 _NAME = re.compile(r"(?<!\w)(?:--?)?(?=\w*(?:[0-9]|\w[-_./:]\w|[a-z][A-Z]|[A-Z]{2}))\w+(?:[-_./:]+\w+)*", re.ASCII)
 
@@ -70,20 +62,13 @@ def feature_matrix(query: str, candidates: Sequence[Candidate]) -> NDArray[np.fl
         fused, found = candidate.fused, set(text)
         rows.append(
             [
-                fused.score,
-                fused.dense.normalised,
-                fused.bm25.normalised,
+                fused.score + candidate.support,
                 fused.dense.score or 0.0,
-                _place(fused.dense.rank),
-                _place(fused.bm25.rank),
-                candidate.support,
                 _coverage(weights, found),
                 _coverage(weights, set(_terms(_headings(candidate.chunk)))),
                 _phrase(terms, text),
                 _proximity(set(terms) & found, text),
                 _names_found(names, candidate.chunk),
-                min(math.log1p(len(text)) / math.log1p(_LONG_TEXT_TERMS), 1.0),
-                1 / (1 + candidate.chunk.position),
                 fused.bm25.normalised if names else 0.0,
                 fused.dense.normalised * length,
             ]
@@ -138,7 +123,3 @@ def _proximity(found: set[str], text: Sequence[str]) -> float:
 def _names_found(names: Sequence[str], chunk: Chunk) -> float:
     text = index_text(chunk)
     return sum(name in text for name in names) / len(names) if names else 0.0
-
-
-def _place(rank: int | None) -> float:
-    return 1 / rank if rank else 0.0

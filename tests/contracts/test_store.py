@@ -11,7 +11,7 @@ from retrieval.filters import NOWHERE
 from retrieval.store.protocol import VectorStore
 from retrieval.types import Chunk, SearchFilter
 from tests.contracts.stores import ALL, Home, dense, lexical, texts_of
-from tests.retrieval.points import EMBEDDER, make_chunk, make_point, make_points, uuid_of
+from tests.retrieval.points import EMBEDDER, LEXICAL, make_chunk, make_point, make_points, uuid_of
 
 FULL_CHUNK = Chunk(
     chunk_id=uuid_of("full"),
@@ -262,3 +262,37 @@ def test_a_closed_store_says_that_it_cannot_be_used(home: Home) -> None:
         dense(store, "pod")
     with pytest.raises(StoreUnavailable):
         store.upsert(make_points("pod"))
+
+
+def test_a_search_among_ids_scores_these_alone_and_as_ever(store: VectorStore) -> None:
+    store.upsert(make_points("pod limit", "pod", "node limit", "certificates"))
+    everywhere = {found.chunk.text: found.score for found in dense(store, "pod limit", limit=4)}
+    ids = {chunk.text: chunk.chunk_id for chunk in store.chunks(ALL)}
+    among = [ids["node limit"], ids["certificates"], uuid_of("unknown")]
+    vector, terms = EMBEDDER.embed_query("pod limit"), LEXICAL.encode_query("pod limit")
+    found = store.search_dense(vector, search_filter=ALL, limit=10, among=among)
+    assert {one.chunk_id: one.score for one in found} == pytest.approx(
+        {ids["node limit"]: everywhere["node limit"], ids["certificates"]: everywhere["certificates"]}, abs=1e-6
+    )
+    by_terms = store.search_lexical(terms, search_filter=ALL, limit=10, among=among)
+    assert [one.chunk_id for one in by_terms] == [ids["node limit"]]
+    assert store.search_dense(vector, search_filter=ALL, limit=10, among=()) == []
+    assert store.search_lexical(terms, search_filter=ALL, limit=10, among=()) == []
+
+
+def test_a_search_among_ids_keeps_the_filter(store: VectorStore) -> None:
+    store.upsert([*make_points("pod limit"), *make_points("pod quota", document="quota", collection="finance")])
+    ids = [chunk.chunk_id for chunk in store.chunks(ALL)]
+    vector, finance = EMBEDDER.embed_query("pod"), SearchFilter(collections=("finance",))
+    found = store.search_dense(vector, search_filter=finance, limit=10, among=ids)
+    assert [chunk.text for chunk in store.fetch([one.chunk_id for one in found])] == ["pod quota"]
+
+
+def test_chunks_are_fetched_in_the_order_asked_for(store: VectorStore) -> None:
+    points = make_points("one", "two", "three")
+    store.upsert(points)
+    first, second, third = (point.chunk for point in points)
+    assert store.fetch([third.chunk_id, uuid_of("unknown"), first.chunk_id]) == [third, first]
+    assert store.fetch([]) == []
+    store.visibility.change(hide=[second.version, third.version])
+    assert store.fetch([first.chunk_id]) == []

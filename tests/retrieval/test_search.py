@@ -1,15 +1,21 @@
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
+from retrieval.candidates import Candidate
+from retrieval.errors import RerankFailed, RerankTimedOut
+from retrieval.explanation import RerankShare
+from retrieval.rerankers.protocol import RerankScore
 from retrieval.search import Retriever
 from retrieval.settings import SearchSettings
 from retrieval.store.edge import EdgeStore, open_edge_store
-from retrieval.types import SearchFilter
+from retrieval.types import SearchFilter, SearchWarning
 from tests.retrieval.points import EMBEDDER, LEXICAL, make_points
 
 
@@ -140,3 +146,73 @@ def test_an_explanation_counts_the_candidates(store: EdgeStore) -> None:
     why = _retriever(store).search("certificates", limit=1, explain=True).explanation
     assert why is not None
     assert (why.stored, why.dense_candidates, why.bm25_candidates, why.fused, why.below_limit) == (4, 4, 1, 4, 3)
+
+
+class _Backwards:
+    """A reranker that turns the order round."""
+
+    name = "backwards"
+
+    def rerank(self, query: str, candidates: Sequence[Candidate], *, seconds: float) -> list[RerankScore]:
+        return [RerankScore(float(place)) for place, _ in enumerate(candidates)]
+
+
+@dataclass
+class _Failing:
+    """A reranker that raises."""
+
+    error: RerankFailed
+    name: str = "failing"
+
+    def rerank(self, query: str, candidates: Sequence[Candidate], *, seconds: float) -> list[RerankScore]:
+        raise self.error
+
+
+def test_a_reranker_orders_the_best_candidates_and_the_rest_follows(store: EdgeStore) -> None:
+    settings = SearchSettings(pool=2, per_document=0)
+    before = _retriever(store, settings).search("memory limits").hits
+    result = replace(_retriever(store, settings), reranker=_Backwards()).search("memory limits", explain=True)
+    names = [hit.chunk.chunk_id for hit in before]
+    assert [hit.chunk.chunk_id for hit in result.hits] == [names[1], names[0], *names[2:]]
+    assert [hit.scores.rerank for hit in result.hits] == [1.0, 0.0, None, None]
+    why = result.hits[0].explanation
+    assert why is not None
+    assert why.rerank == RerankShare("backwards", 1.0, rank_before=2, rank_after=1)
+    assert result.explanation is not None
+    assert result.explanation.reranked == 2
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (RerankFailed("The server is down; start it."), "rerank_failed"),
+        (RerankTimedOut("It took too long; wait."), "rerank_timeout"),
+    ],
+)
+def test_a_failing_reranker_leaves_the_order_and_says_so(
+    store: EdgeStore, error: RerankFailed, code: Literal["rerank_failed", "rerank_timeout"]
+) -> None:
+    plain = _retriever(store).search("memory limits")
+    result = replace(_retriever(store), reranker=_Failing(error)).search("memory limits", explain=True)
+    assert [hit.chunk.chunk_id for hit in result.hits] == [hit.chunk.chunk_id for hit in plain.hits]
+    assert (plain.warnings, result.warnings) == ((), (SearchWarning(code, str(error)),))
+    assert result.explanation is not None
+    assert result.explanation.reranked == 0
+
+
+def test_a_repeated_passage_is_found_once_and_named(store: EdgeStore) -> None:
+    text = "A container that was OOMKilled used more memory than its limit."
+    store.upsert(make_points(text, document="copy"))
+    result = _retriever(store).search("OOMKilled container", explain=True)
+    assert [hit.chunk.text for hit in result.hits].count(text) == 1
+    assert result.hits[0].explanation is not None
+    assert len(result.hits[0].explanation.duplicates) == 1
+    assert result.explanation is not None
+    assert (result.explanation.duplicates, result.explanation.below_limit) == (1, 0)
+
+
+def test_more_hits_than_the_pool_has_begin_with_the_same_ones(store: EdgeStore) -> None:
+    retriever = _retriever(store, SearchSettings(pool=2))
+    few, many = retriever.search("memory limit", limit=2).hits, retriever.search("memory limit", limit=4).hits
+    assert [hit.chunk.chunk_id for hit in many[:2]] == [hit.chunk.chunk_id for hit in few]
+    assert len(many) == 4
