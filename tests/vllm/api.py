@@ -6,7 +6,7 @@ import asyncio
 import socket
 import tempfile
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -70,9 +70,8 @@ async def turn(api: ApiClient, vllm: VllmServer, thread_id: str, request: RunReq
     return Turn(await api.run(run.run_id), events, cached_share(before, vllm), first_token)
 
 
-def cached_share(before: object, vllm: VllmServer) -> float:
+def cached_share(before: Mapping[str, float], vllm: VllmServer) -> float:
     """Share of the prompt tokens since ``before`` that vLLM's prefix cache had."""
-    assert isinstance(before, dict)
     after = vllm.counters()
     hits, queries = (
         after[f"vllm:prefix_cache_{name}_total"] - before[f"vllm:prefix_cache_{name}_total"]
