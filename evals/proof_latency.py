@@ -53,8 +53,7 @@ def measure_latency(texts: Mapping[str, str], *, answers: int, seed: int = 7) ->
     cases = generate(corpus, corpus.passages, seed=seed, per_document=1)
     random.Random(seed).shuffle(cases)
     proofs = [_prove(cases[start : start + CLAIMS]) for start in range(0, min(answers * CLAIMS, len(cases)), CLAIMS)]
-    read, judged = zip(*proofs, strict=True)
-    return ProofLatency(len(proofs), _spread(read), _spread(judged))
+    return ProofLatency(len(proofs), _spread([read for read, _ in proofs]), _spread([judged for _, judged in proofs]))
 
 
 def _prove(cases: Sequence[Case]) -> tuple[float, float]:
@@ -70,8 +69,8 @@ def _prove(cases: Sequence[Case]) -> tuple[float, float]:
 
 
 def _spread(seconds: Sequence[float]) -> Spread:
-    p50, p95 = np.percentile(seconds, [50, 95])
-    return Spread(round(1000 * float(p50), 1), round(1000 * float(p95), 1))
+    p50, p95 = (round(1000 * float(np.percentile(seconds, share)), 1) for share in (50, 95))
+    return Spread(p50, p95)
 
 
 def main(

@@ -63,7 +63,8 @@ class NliJudge:
 
 
 def _classes(model: CrossEncoder, name: str) -> list[Opinion]:
-    labels: Mapping[int, str] = model.config.id2label or {}
+    config = model.config
+    labels: Mapping[int, str] = (config.id2label or {}) if config else {}
     known = [_OPINIONS.get(labels[number].lower()) for number in sorted(labels)]
     classes = [opinion for opinion in known if opinion is not None]
     if len(classes) != len(known) or set(classes) != set(_OPINIONS.values()):
