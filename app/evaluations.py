@@ -11,10 +11,11 @@ import hashlib
 import importlib
 import json
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from time import monotonic
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 from uuid import uuid4
 
 from pydantic import JsonValue, ValidationError
@@ -25,6 +26,7 @@ from app.deferred import DeferredAnswerer
 from app.errors import EvalHalted, RequestInvalid
 from app.eval_schema import ENDED, EvalCase, EvalDetail, EvalRequest, EvalRun, EvalSummary
 from app.eval_store import EvalStore
+from app.reranking import open_reranker
 from app.settings import Settings
 from app.threads import utc_now
 from ingestion.ledger import Ledger
@@ -36,8 +38,6 @@ logger = logging.getLogger(__name__)
 
 EVALUATOR = "evals.evaluator"
 """Module of the folder above that measures; it has ``open_evaluation``."""
-_SECTIONS = ("search", "answer")
-"""Sections of the settings that an evaluation may change for itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +84,13 @@ class EvalParts:
     ledger: Ledger
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Order:
     run: EvalRun
     request: EvalRequest
-    needs: EvalNeeds
+    search_filter: SearchFilter
+    search: SearchSettings
+    answer: AnswerSettings
 
 
 class EvaluationService:
@@ -109,7 +111,8 @@ class EvaluationService:
         """
         if len({question.id for question in request.questions}) < len(request.questions):
             raise RequestInvalid("Two questions have the same id; give each its own.")
-        needs, config = await self._prepare(request, search_filter)
+        search, answer = changed_settings(self._parts.settings, request.settings)
+        config = await self._config(request, search, answer)
         fingerprint = _digest([request.kind, config, [q.model_dump(mode="json") for q in request.questions]])
         run = None if request.fresh else await self.store.unfinished(fingerprint)
         if run is None:
@@ -129,7 +132,7 @@ class EvaluationService:
         else:
             await self.store.set_state(run.eval_id, "queued")
         self._stopping.discard(run.eval_id)
-        self._queue.put_nowait(_Order(run, request, needs))
+        self._queue.put_nowait(_Order(run, request, search_filter, search, answer))
         if self._worker is None:
             self._worker = asyncio.create_task(self._work(), name="evaluations")
         return await self.store.get(run.eval_id)
@@ -152,19 +155,15 @@ class EvaluationService:
             await asyncio.wait([self._worker])
             await self.store.interrupt_running()
 
-    async def _prepare(
-        self, request: EvalRequest, search_filter: SearchFilter
-    ) -> tuple[EvalNeeds, dict[str, JsonValue]]:
+    async def _config(
+        self, request: EvalRequest, search: SearchSettings, answer: AnswerSettings
+    ) -> dict[str, JsonValue]:
+        """What is measured: two runs with the same are the same."""
         parts = self._parts
-        search, answer = changed_settings(parts.settings, request.settings)
-        retriever, answerer = parts.retriever, parts.answerer
-        if request.settings:
-            retriever = replace(retriever, settings=search)
-            answerer = answerer.like(retriever=retriever, settings=answer)
         collections = await parts.ledger.collections()
         wanted = [found for found in collections if not request.collections or found.name in request.collections]
         config: dict[str, JsonValue] = {
-            "embedding_model": retriever.embedder.fingerprint,
+            "embedding_model": parts.retriever.embedder.fingerprint,
             "collections": list(request.collections),
             "documents": sum(found.documents for found in wanted),
             "chunks": sum(found.chunks for found in wanted),
@@ -172,22 +171,35 @@ class EvaluationService:
         }
         if request.kind == "answers":
             config |= {"model": parts.chat_model.name, "answer": answer.model_dump(mode="json")}
-        return EvalNeeds(retriever, answerer, search_filter), config
+        return config
 
     async def _work(self) -> None:
         while True:
             order = await self._queue.get()
             try:
-                await self._measure(order)
+                with self._needs(order) as needs:
+                    await self._measure(order, needs)
             except Exception as error:
                 # The worker: a failed evaluation must not end the queue.
                 logger.exception("Evaluation failed", extra={"eval_id": order.run.eval_id})
                 await self.store.set_state(order.run.eval_id, "failed", error=_sentence(error))
 
-    async def _measure(self, order: _Order) -> None:
+    @contextmanager
+    def _needs(self, order: _Order) -> Generator[EvalNeeds]:
+        """Search and answers of the chat, or others like them with the settings of the order."""
+        parts = self._parts
+        if not order.request.settings:
+            yield EvalNeeds(parts.retriever, parts.answerer, order.search_filter)
+            return
+        with open_reranker(order.search.rerank) as reranker:
+            retriever = replace(parts.retriever, settings=order.search, reranker=reranker)
+            answerer = parts.answerer.like(retriever=retriever, settings=order.answer)
+            yield EvalNeeds(retriever, answerer, order.search_filter)
+
+    async def _measure(self, order: _Order, needs: EvalNeeds) -> None:
         eval_id, request = order.run.eval_id, order.request
         await self.store.set_state(eval_id, "running")
-        evaluation = await asyncio.to_thread(_open, request, order.needs)
+        evaluation = await asyncio.to_thread(_open, request, needs)
         cases = await self.store.cases(eval_id)
         known = {case.question_id for case in cases}
         ends_at = monotonic() + request.limit_seconds if request.limit_seconds else None
@@ -222,22 +234,24 @@ def changed_settings(settings: Settings, changes: Mapping[str, JsonValue]) -> tu
     Raises:
         RequestInvalid: A name is unknown or of another section, or a value does not fit.
     """
-    values = {"search": settings.search.model_dump(), "answer": settings.answer.model_dump()}
+    values: dict[str, Any] = {"search": settings.search.model_dump(), "answer": settings.answer.model_dump()}
     for name, value in changes.items():
-        section, _, field = name.partition(".")
-        if section not in _SECTIONS or field not in values[section]:
+        *path, field = name.split(".")
+        section: Any = values
+        for part in path:
+            section = section.get(part) if isinstance(section, dict) else None  # pyright: ignore[reportUnknownMemberType]
+        if not path or not isinstance(section, dict) or field not in section:
             raise RequestInvalid(
                 f"An evaluation cannot change {name!r}; settings of search and answer can be changed, see "
                 "docs/configuration.md."
             )
-        values[section][field] = value
+        section[field] = value
     try:
         return SearchSettings.model_validate(values["search"]), AnswerSettings.model_validate(values["answer"])
     except ValidationError as error:
         first = error.errors()[0]
-        raise RequestInvalid(
-            f"The setting {'.'.join(map(str, first['loc']))!r} does not fit: {first['msg']}."
-        ) from error
+        where = ".".join(map(str, first["loc"]))
+        raise RequestInvalid(f"The setting {where!r} does not fit: {first['msg']}.") from error
 
 
 def _digest(value: object) -> str:

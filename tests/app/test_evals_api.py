@@ -10,7 +10,9 @@ from agents.errors import ModelUnavailable
 from app.client import ApiClient
 from app.errors import ApiProblem
 from app.eval_schema import ENDED, EvalDetail, EvalQuestion, EvalRequest
+from app.evaluations import changed_settings
 from app.schema import IngestRequest
+from app.settings import Settings
 from tests.app.conftest import ended
 from tests.fakes import GatedChatModel
 
@@ -85,17 +87,26 @@ async def test_when_the_time_is_up_no_question_is_begun(filled: ApiClient) -> No
 async def test_search_alone_is_measured_with_settings_of_the_run(filled: ApiClient) -> None:
     request = EvalRequest(kind="retrieval", name="tests", questions=QUESTIONS, settings={"search.fusion": "rrf"})
     detail = await measured(filled, request)
-    assert detail.run.config["search"]["fusion"] == "rrf"  # type: ignore[index]
+    search = detail.run.config["search"]
+    assert isinstance(search, dict)
+    assert search["fusion"] == "rrf"
     assert detail.run.summary.metrics["hit@1"] == 1.0
     assert detail.run.summary.metrics["questions"] == 1
     assert "model" not in detail.run.config
 
 
-@pytest.mark.parametrize("settings", [{"search.fusion": "guess"}, {"model.name": "other"}, {"search.no": 1}])
+@pytest.mark.parametrize(
+    "settings", [{"search.fusion": "guess"}, {"model.name": "other"}, {"search.no": 1}, {"search": 1}]
+)
 async def test_a_setting_that_cannot_be_changed_is_refused(filled: ApiClient, settings: dict[str, Any]) -> None:
     with pytest.raises(ApiProblem) as refused:
         await filled.start_eval(asking(settings=settings))
     assert refused.value.problem.code == "request_invalid"
+
+
+def test_a_setting_inside_a_section_of_a_section_can_be_changed(settings: Settings) -> None:
+    search, _ = changed_settings(settings, {"search.rerank.kind": "learned"})
+    assert (search.rerank.kind, search.fusion) == ("learned", settings.search.fusion)
 
 
 async def test_an_unknown_evaluation_is_not_found(api: ApiClient) -> None:
