@@ -13,7 +13,8 @@ def test_every_setting_is_documented() -> None:
 
 
 def test_every_section_of_the_settings_is_listed() -> None:
-    sections = set(Settings.model_fields) - {"home_path"}
+    # Endpoints have the names that people give them.
+    sections = set(Settings.model_fields) - {"home_path", "endpoints"}
     assert {doc.section.partition(".")[0] for doc in setting_docs()} == sections
 
 
