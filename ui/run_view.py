@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
@@ -12,6 +13,7 @@ from agents.events import (
     AnswerReviewed,
     ClaimsChecked,
     HitsFound,
+    ObjectPart,
     QueryRewritten,
     RunCancelled,
     RunEvent,
@@ -93,6 +95,9 @@ def _apply(view: RunView, event: RunEvent) -> RunView:
             return replace(view, stage="reading", query=event.query, passages=found, context=context, text="")
         case Token():
             return _written(view, event)
+        case ObjectPart():
+            shown = json.dumps(event.value, ensure_ascii=False, indent=2)
+            return replace(view, stage="writing", text=f"```json\n{shown}\n```")
         case RunWaiting():
             return replace(view, stage="waiting")
         case AnswerReviewed():

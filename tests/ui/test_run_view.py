@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from agents.events import RunCancelled, RunEvent, RunFinished, RunStarted, Token
+from agents.events import ObjectPart, RunCancelled, RunEvent, RunFinished, RunStarted, Token
 from ui.run_view import RunView, fold
 
 AT = datetime(2026, 1, 5, tzinfo=UTC)
@@ -44,3 +44,15 @@ def test_stopped_run_keeps_what_was_written() -> None:
     stopped = RunCancelled(run_id="r", thread_id="t", seq=3, at=AT, partial="a")
 
     assert fold([STARTED, _token(2, "a"), stopped]) == RunView(seq=3, stage="ended", text="a", query="Why?")
+
+
+def test_object_is_shown_as_it_grows() -> None:
+    parts = [
+        ObjectPart(run_id="r", thread_id="t", seq=seq, at=AT, value=value)
+        for seq, value in ((2, {"reason": "OOM"}), (3, {"reason": "OOMKilled"}))
+    ]
+
+    view = fold([STARTED, *parts])
+
+    assert view.stage == "writing"
+    assert view.text == '```json\n{\n  "reason": "OOMKilled"\n}\n```'
