@@ -93,11 +93,8 @@ def _apply(view: RunView, event: RunEvent) -> RunView:
             # The context of an answer is filled before it is written: what an earlier attempt wrote is void.
             found, context = event.passages or view.passages, event.context
             return replace(view, stage="reading", query=event.query, passages=found, context=context, text="")
-        case Token():
+        case Token() | ObjectPart():
             return _written(view, event)
-        case ObjectPart():
-            shown = json.dumps(event.value, ensure_ascii=False, indent=2)
-            return replace(view, stage="writing", text=f"```json\n{shown}\n```")
         case RunWaiting():
             return replace(view, stage="waiting")
         case AnswerReviewed():
@@ -112,7 +109,10 @@ def _apply(view: RunView, event: RunEvent) -> RunView:
             return _acted(view, event)
 
 
-def _written(view: RunView, event: Token) -> RunView:
+def _written(view: RunView, event: Token | ObjectPart) -> RunView:
+    if isinstance(event, ObjectPart):
+        shown = json.dumps(event.value, ensure_ascii=False, indent=2)
+        return replace(view, stage="writing", text=f"```json\n{shown}\n```")
     if event.step:
         return replace(view, stage="writing", steps=speak(view.steps, event.step, event.text))
     return replace(view, stage="writing", text=view.text + event.text)
