@@ -53,7 +53,7 @@ COLLECTION = f"{SECRET}-deals"
 WAIT_SECONDS = 60
 
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(600)]
 
 
 class ToldChatModel(ScriptedChatModel):
