@@ -48,7 +48,8 @@ def quoted_answer(question: str, evidence: Evidence) -> str | None:
 
 def _held(asked: Sequence[Token], unit: Unit, evidence: Evidence) -> float:
     """Weight of the question's words that a unit, what introduces it, or its headings hold; own words count most."""
-    above = evidence.heading_keys[unit.passage] | (evidence.units[unit.lead].keys if unit.lead >= 0 else frozenset())
+    nothing: frozenset[str] = frozenset()
+    above = evidence.heading_keys[unit.passage] | (evidence.units[unit.lead].keys if unit.lead >= 0 else nothing)
     return sum(
         evidence.weight(token) * (1.0 if found_in(token, unit.keys) else 0.8 if found_in(token, above) else 0.0)
         for token in asked

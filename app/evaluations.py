@@ -239,7 +239,7 @@ def changed_settings(settings: Settings, changes: Mapping[str, JsonValue]) -> tu
         *path, field = name.split(".")
         section: Any = values
         for part in path:
-            section = section.get(part) if isinstance(section, dict) else None  # pyright: ignore[reportUnknownMemberType]
+            section = cast(dict[str, Any], section).get(part) if isinstance(section, dict) else None
         if not path or not isinstance(section, dict) or field not in section:
             raise RequestInvalid(
                 f"An evaluation cannot change {name!r}; settings of search and answer can be changed, see "

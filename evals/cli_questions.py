@@ -105,12 +105,6 @@ def question_request(
     )
 
 
-def _set_name(path: Path) -> str:
-    """The file's name, with its folder's where the file's alone says nothing."""
-    whole = path.resolve()
-    return f"{whole.parent.name}/{whole.stem}" if whole.stem in ("dev", "test", "questions") else whole.stem
-
-
 def measure(context: typer.Context, request: EvalRequest) -> QuestionsReport:
     """Start an evaluation over the home, show how far it is, and return its report once it has ended."""
     from evals.answers_report import report_of

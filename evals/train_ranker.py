@@ -15,11 +15,11 @@ import argparse
 import math
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, TypeAlias, cast
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -113,20 +113,24 @@ def fit(pools: Sequence[JudgedPool]) -> NDArray[np.float64]:
     found = cast("NDArray[np.float64]", model.coef_[0]) / scale
     if found[0] <= 0:
         raise ValueError("the training queries say that the order of both legs is wrong; check the judgements")
-    weights = _TRUST * found / found[0]
+    weights: NDArray[np.float64] = _TRUST * found / found[0]
     weights[0] = 1.0
     return weights
 
 
 def gain(pools: Sequence[JudgedPool], weights: NDArray[np.float64]) -> Gain:
     """What the ranker does to queries; pair them with weights that have not seen them."""
-    from scipy.stats import ttest_rel
+    from scipy import stats
 
     fused = np.array([_ndcg(pool, pool.grades) for pool in pools])
     order = [np.argsort(-(pool.features @ weights), kind="stable") for pool in pools]
     learned = np.array([_ndcg(pool, pool.grades[places]) for pool, places in zip(pools, order, strict=True)])
     same = bool(np.array_equal(fused, learned))
-    return Gain(float(fused.mean()), float(learned.mean()), 1.0 if same else float(ttest_rel(learned, fused).pvalue))
+    return Gain(
+        float(fused.mean()),
+        float(learned.mean()),
+        1.0 if same else float(cast(Any, stats).ttest_rel(learned, fused).pvalue),
+    )
 
 
 def leave_one_out(sets: Mapping[str, Sequence[JudgedPool]]) -> dict[str, Gain]:
@@ -149,7 +153,7 @@ def coefficients(sets: Mapping[str, Sequence[JudgedPool]], *, version: int) -> R
 
 
 @contextmanager
-def indexed(dataset: Dataset, embedder: Embedder) -> Iterator[Retriever]:
+def indexed(dataset: Dataset, embedder: Embedder) -> Generator[Retriever]:
     """A search over the data set's corpus in a store of its own, without a reranker."""
     lexical = LexicalEncoder()
     with tempfile.TemporaryDirectory(prefix="groundwork-train-") as folder:

@@ -72,7 +72,7 @@ def _opinions(text: str, number: int) -> list[Opinion]:
     except json.JSONDecodeError as error:
         raise JudgeFailed("the chat model did not write a list of opinions; set answer.judge to none") from error
     words = cast(list[object], value) if isinstance(value, list) else []
-    opinions = [word for known in words for word in _WORDS if word == known]
+    opinions: list[Opinion] = [word for known in words for word in _WORDS if word == known]
     if len(opinions) != number:
         raise JudgeFailed("the chat model did not write one opinion for each claim; set answer.judge to none")
     return opinions

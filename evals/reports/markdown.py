@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from app.eval_schema import EvalComparison
 from evals.answers_report import QuestionsReport
@@ -12,7 +12,8 @@ def render_markdown(report: QuestionsReport, comparison: EvalComparison | None =
     """Figures, figures by kind, the comparison, and every question that did not pass."""
     lines = [f"# {_cell(report.name)}: {report.kind}", "", f"{report.questions} of {report.total} questions.", ""]
     lines += table(["figure", "value"], [[name, figure(name, value)] for name, value in report.metrics.items()])
-    names = [name for name in next(iter(report.by_kind.values()), {}) if not name.startswith("latency")]
+    nothing: Mapping[str, float] = {}
+    names = [name for name in next(iter(report.by_kind.values()), nothing) if not name.startswith("latency")]
     if names:
         rows = [
             [kind, *(figure(name, own[name]) if name in own else "" for name in names)]

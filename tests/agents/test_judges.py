@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from agents.answer import Opinion
 from agents.citations import lowered
 from agents.errors import JudgeFailed
 from agents.judges.nli import NliJudge
@@ -18,11 +19,12 @@ LABELS = {0: "contradiction", 1: "entailment", 2: "neutral"}
 
 def _model(folder: Path, labels: dict[int, str]) -> str:
     """A cross-encoder of a few random weights on disk."""
-    from transformers import BertConfig, BertForSequenceClassification, BertTokenizerFast
+    from transformers import BertConfig, BertForSequenceClassification
+    from transformers.models.bert.tokenization_bert import BertTokenizer
 
     words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "it", "is", "red", "blue", "limit"]
     (folder / "vocab.txt").write_text("\n".join(words), encoding="utf-8")
-    BertTokenizerFast(vocab_file=str(folder / "vocab.txt")).save_pretrained(folder)
+    BertTokenizer(vocab_file=str(folder / "vocab.txt")).save_pretrained(folder)
     config = BertConfig(
         vocab_size=len(words),
         hidden_size=8,
@@ -44,7 +46,13 @@ def test_opinions_lower_verdicts_and_never_raise_them() -> None:
     assert lowered(verified, "contradicts").supports == ()
     assert lowered(verified, "unsure").verdict == "partial"
     assert lowered(partial, "contradicts").verdict == "unsupported"
-    for judgement, opinion in [(verified, "supports"), (verified, None), (partial, "unsure"), (partial, "supports")]:
+    kept: list[tuple[Judgement, Opinion | None]] = [
+        (verified, "supports"),
+        (verified, None),
+        (partial, "unsure"),
+        (partial, "supports"),
+    ]
+    for judgement, opinion in kept:
         assert lowered(judgement, opinion) is judgement
     assert lowered(unsupported, "supports") is unsupported
 

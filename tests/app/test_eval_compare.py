@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from scipy import stats  # pyright: ignore[reportMissingTypeStubs]
 
 from app.eval_compare import bootstrap_interval, compare_cases, randomisation_p_value
@@ -51,9 +54,13 @@ def test_the_p_value_is_that_of_the_library(size: int) -> None:
     drawn = np.random.default_rng(3)
     first = drawn.normal(0.5, 0.2, size)
     second = first + drawn.normal(0.05, 0.1, size)
+
+    def difference(x: NDArray[np.float64], y: NDArray[np.float64], axis: int) -> Any:
+        return np.mean(y - x, axis=axis)
+
     expected = stats.permutation_test(
         (first, second),
-        lambda x, y, axis: np.mean(y - x, axis=axis),
+        difference,
         permutation_type="samples",
         vectorized=True,
         n_resamples=20_000,

@@ -95,7 +95,7 @@ async def test_a_search_that_was_made_worse_breaks_the_gate(handbook: ApiClient)
     async def measured(**settings: int) -> QuestionsReport:
         changes = {f"search.{name}": value for name, value in settings.items()}
         request = EvalRequest(kind="retrieval", name="samples", questions=questions, settings={**changes}, fresh=True)
-        return report_of(await follow(handbook, request, lambda *_: None))
+        return report_of(await follow(handbook, request, _quiet))
 
     expected = baseline_of(await measured())
     assert breaches(await measured(), expected) == []
@@ -107,3 +107,7 @@ async def test_documents_that_are_not_there_are_named(settings: Settings, tmp_pa
     with pytest.raises(WorldUnusable, match="no folder"):
         async with open_sample_home(settings, tmp_path / "nothing"):
             pass
+
+
+def _quiet(*_progress: object) -> None:
+    """Nobody looks."""

@@ -44,7 +44,7 @@ def redigested(raw: Any) -> Any:
 
 def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     if isinstance(value, dict | list) and value:
-        entries = value.items() if isinstance(value, dict) else enumerate(value)
+        entries: Any = value.items() if isinstance(value, dict) else enumerate(value)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType, reportUnknownMemberType]
         for name, entry in entries:
             yield from leaves(entry, (*path, name))
     else:
@@ -75,7 +75,7 @@ def resting(raw: Any, path: tuple[Any, ...]) -> set[int]:
     def citing(places: set[int]) -> set[int]:
         return {n for n, claim in enumerate(raw["claims"], 1) if {c - 1 for c in claim["citations"]} & places}
 
-    citations = list(enumerate(raw["citations"]))
+    citations: list[tuple[int, Any]] = list(enumerate(raw["citations"]))
     match path:
         case ("claims", place, *_):
             return {place + 1}

@@ -48,8 +48,8 @@ def test_stopped_run_keeps_what_was_written() -> None:
 
 def test_object_is_shown_as_it_grows() -> None:
     parts = [
-        ObjectPart(run_id="r", thread_id="t", seq=seq, at=AT, value=value)
-        for seq, value in ((2, {"reason": "OOM"}), (3, {"reason": "OOMKilled"}))
+        ObjectPart(run_id="r", thread_id="t", seq=seq, at=AT, value={"reason": reason})
+        for seq, reason in ((2, "OOM"), (3, "OOMKilled"))
     ]
 
     view = fold([STARTED, *parts])

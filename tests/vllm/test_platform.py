@@ -7,6 +7,7 @@ import json
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import httpx
 import jsonschema
@@ -38,7 +39,7 @@ with httpx.stream("POST", sys.argv[1] + "/chat/completions", json={
     for line in response.iter_lines():
         print(line, flush=True)
 """
-PERSON = {
+PERSON: dict[str, Any] = {
     "type": "object",
     "properties": {
         "name": {"type": "string"},

@@ -28,11 +28,12 @@ _WORDS = [
 def make_cross_encoder(folder: Path, *, outputs: int = 1) -> Path:
     """Write a BERT cross-encoder with random weights, the same each time, and return its folder."""
     import torch
-    from transformers import BertConfig, BertForSequenceClassification, BertTokenizerFast
+    from transformers import BertConfig, BertForSequenceClassification
+    from transformers.models.bert.tokenization_bert import BertTokenizer
 
     vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *dict.fromkeys(_WORDS), *map(str, range(10))]
     (folder / "vocab.txt").write_text("\n".join(vocabulary), encoding="utf-8")
-    tokenizer = BertTokenizerFast(vocab_file=str(folder / "vocab.txt"), model_max_length=64)
+    tokenizer = BertTokenizer(vocab_file=str(folder / "vocab.txt"), model_max_length=64)
     torch.manual_seed(5)
     config = BertConfig(
         vocab_size=len(vocabulary),
@@ -41,7 +42,7 @@ def make_cross_encoder(folder: Path, *, outputs: int = 1) -> Path:
         num_attention_heads=2,
         intermediate_size=64,
         max_position_embeddings=64,
-        num_labels=outputs,
+        id2label={place: f"LABEL_{place}" for place in range(outputs)},
     )
     BertForSequenceClassification(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
