@@ -113,9 +113,9 @@ def fit(pools: Sequence[JudgedPool]) -> NDArray[np.float64]:
     found = cast("NDArray[np.float64]", model.coef_[0]) / scale
     if found[0] <= 0:
         raise ValueError("the training queries say that the order of both legs is wrong; check the judgements")
-    weights: NDArray[np.float64] = _TRUST * found / found[0]
-    weights[0] = 1.0
-    return weights
+    trusted = cast("NDArray[np.float64]", _TRUST * found / found[0])
+    trusted[0] = 1.0
+    return trusted
 
 
 def gain(pools: Sequence[JudgedPool], weights: NDArray[np.float64]) -> Gain:

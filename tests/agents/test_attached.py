@@ -120,7 +120,7 @@ async def test_answer_from_an_attached_text_is_proved_and_cited_without_any_docu
 
 async def test_figure_that_the_attached_text_does_not_hold_is_not_verified() -> None:
     answer = _answer(await _events(ScriptedChatModel([REPLY.replace("17", "71")]), [attached(*REPORT)]))
-    assert all(claim.verdict != "verified" for claim in answer.claims)
+    assert not [claim for claim in answer.claims if claim.verdict == "verified" and "71" in claim.text]
 
 
 async def test_attached_text_comes_before_documents_and_is_shown_among_what_was_found() -> None:

@@ -158,8 +158,8 @@ async def test_a_search_shows_counts_and_explains_what_may_be_seen_alone(
     # The person's own words come back; what is said of them is that nothing has them.
     own = [term for hit in found["hits"] for term in hit["explanation"].pop("terms") if SECRET in term["spelling"]]
     assert all((term["count"], term["idf"], term["contribution"]) == (0, None, 0.0) for term in own)
-    context: dict[str, Any] = found["context"] or {"queries": []}
-    queries: list[str] = [one["query"] for one in context["queries"]]
+    shown: dict[str, Any] = found["context"] or {"queries": []}
+    queries: list[str] = [one["query"] for one in shown["queries"]]
     assert hidden_words(json.dumps(found), query, found["searched"], *queries) == []
 
 

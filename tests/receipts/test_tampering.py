@@ -75,7 +75,8 @@ def resting(raw: Any, path: tuple[Any, ...]) -> set[int]:
     def citing(places: set[int]) -> set[int]:
         return {n for n, claim in enumerate(raw["claims"], 1) if {c - 1 for c in claim["citations"]} & places}
 
-    citations: list[tuple[int, Any]] = list(enumerate(raw["citations"]))
+    cited: list[Any] = raw["citations"]
+    citations = list(enumerate(cited))
     match path:
         case ("claims", place, *_):
             return {place + 1}
