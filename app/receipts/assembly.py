@@ -82,6 +82,7 @@ def assemble(
             model=answer.model,
             dropped_markers=answer.dropped_markers,
             abstention=answer.abstention,
+            output=answer.output,
         ),
         "proof": _proof(record, seal),
         "claims": answer.claims,
@@ -149,6 +150,7 @@ def _proof(record: ProofRecord | None, seal: RunSeal | None) -> ReceiptProof | N
         draft=record.draft,
         markers=record.markers,
         removed_unsupported=record.removed_unsupported,
+        opinions=record.opinions,
     )
 
 

@@ -62,6 +62,7 @@ def _record(receipt: Receipt, proof: ReceiptProof) -> ProofRecord:
         markers=proof.markers,
         passages=receipt.evidence,
         removed_unsupported=proof.removed_unsupported,
+        opinions=proof.opinions,
     )
 
 

@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
-from agents.answer import Abstention, Citation, Claim
+from agents.answer import Abstention, Citation, Claim, Opinion
 from agents.proof_record import CitedMarker, EvidencePassage
 
 FORMAT = "groundwork-receipt/1"
@@ -113,6 +113,8 @@ class ReceiptAnswer(_Value):
     model: str
     dropped_markers: int = 0
     abstention: Abstention | None = None
+    output: dict[str, JsonValue] | None = None
+    """The object that was asked for by a schema; its values are listed in ``text``."""
 
 
 class ReceiptProof(_Value):
@@ -124,6 +126,8 @@ class ReceiptProof(_Value):
     """The model's words without its marks."""
     markers: tuple[CitedMarker, ...] = ()
     removed_unsupported: bool = False
+    opinions: tuple[Opinion | None, ...] = ()
+    """What a second judge said of each sentence; it can lower a verdict and never raise one."""
 
 
 class ReceiptCitation(Citation):

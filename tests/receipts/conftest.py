@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from agents.answer import Answer
+from agents.answer import Answer, Opinion
 from agents.citations import prove
 from agents.events import ClaimsChecked, HitsFound, RunStarted
 from agents.observed import COLLECTION
@@ -137,8 +137,9 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Exported:
 def answered(chunks: tuple[Chunk, ...], documents: tuple[SealedDocument, ...]) -> Told:
     """The run as log and seal tell it."""
     draft, evidence = " ".join(SENTENCES), prepare(chunks)
-    proved = prove(draft, evidence, question=QUESTION)
-    record = record_proof(draft, evidence, question=QUESTION, markers=(), remove_unsupported=False)
+    opinions: tuple[Opinion | None, ...] = (None, None, "unsure", None, None, None)
+    proved = prove(draft, evidence, question=QUESTION, opinions=opinions)
+    record = record_proof(draft, evidence, question=QUESTION, markers=(), remove_unsupported=False, opinions=opinions)
     answer = Answer(
         status="answered",
         answer=proved.text,
