@@ -144,7 +144,7 @@ def test_status_counts_and_agrees(groundwork: CommandLine, handbook: Path) -> No
 def test_search_finds_the_passage_with_the_scores_of_both_legs(groundwork: CommandLine, handbook: Path) -> None:
     groundwork("ingest", str(handbook))
     found = groundwork("search", "OOMKilled memory limit", "--limit", "1", "--json").json
-    assert set(found) == {"query", "hits", "timings_ms"}
+    assert {"query", "hits", "timings_ms"} <= set(found)
     (hit,) = found["hits"]
     assert hit["source"] == str(handbook / "pods.md")
     assert {"dense", "dense_rank", "bm25", "bm25_rank", "fused", "rerank"} == set(hit["scores"])

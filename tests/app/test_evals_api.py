@@ -96,11 +96,11 @@ async def test_search_alone_is_measured_with_settings_of_the_run(filled: ApiClie
 
 
 @pytest.mark.parametrize(
-    "settings", [{"search.fusion": "guess"}, {"model.name": "other"}, {"search.no": 1}, {"search": 1}]
+    "changes", [{"search.fusion": "guess"}, {"model.name": "other"}, {"search.no": 1}, {"search": 1}]
 )
-async def test_a_setting_that_cannot_be_changed_is_refused(filled: ApiClient, settings: dict[str, Any]) -> None:
+async def test_a_setting_that_cannot_be_changed_is_refused(filled: ApiClient, changes: dict[str, Any]) -> None:
     with pytest.raises(ApiProblem) as refused:
-        await filled.start_eval(asking(settings=settings))
+        await filled.start_eval(asking(settings=changes))
     assert refused.value.problem.code == "request_invalid"
 
 
