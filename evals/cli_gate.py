@@ -34,6 +34,7 @@ def gate(
     settings: SetOption = None,
     update: Annotated[bool, typer.Option("--update", help="Write the baseline instead of holding to it.")] = False,
     report: Annotated[Path | None, typer.Option(help="Write JSON, Markdown and HTML into this folder.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the figures and the breaches as JSON.")] = False,
 ) -> None:
     """Measure the sample handbook in a home of its own; exit code 1 when a figure falls beyond its tolerance.
 
@@ -42,7 +43,7 @@ def gate(
     Example: groundwork eval gate
     """
     from evals.errors import EvaluationError
-    from evals.gate import baseline_of, breaches, read_baseline, write_baseline
+    from evals.gate import GateReport, baseline_of, breaches, read_baseline, write_baseline
     from evals.reports.write import write_report
 
     kind: EvalKind = "answers" if answers else "retrieval"
@@ -69,10 +70,12 @@ def gate(
         raise typer.Exit(exits.UNAVAILABLE)
     if expected is None:
         write_baseline(path, baseline_of(measured))
-        output.write_text(f"{path} holds {measured.questions} questions now.\n")
-        return
-    found = breaches(measured, expected)
-    _print(measured, expected, found)
+        output.write_error(f"{path} holds {measured.questions} questions now.")
+    found = breaches(measured, expected) if expected else []
+    if as_json:
+        output.write_json(GateReport(questions=measured.questions, metrics=measured.metrics, breaches=tuple(found)))
+    elif expected:
+        _print(measured, expected, found)
     if found:
         raise typer.Exit(exits.UNEXPECTED)
 

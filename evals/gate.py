@@ -59,6 +59,15 @@ class Breach(NamedTuple):
     tolerance: float
 
 
+class GateReport(BaseModel):
+    """The JSON shape of ``eval gate --json``."""
+
+    questions: int
+    metrics: dict[str, float]
+    breaches: tuple[Breach, ...]
+    """Empty: the gate holds."""
+
+
 def breaches(report: QuestionsReport, baseline: Baseline) -> list[Breach]:
     """Figures of the baseline that the evaluation does not hold, in the baseline's order."""
     found: list[Breach] = []

@@ -28,6 +28,8 @@ PRINTS_NO_RESULT = {
     "mcp remove",
     "mcp login",
     "mcp serve",
+    # A question file is what it prints.
+    "eval questions",
 }
 
 

@@ -131,7 +131,7 @@ def test_prompt_is_filled_in_put_into_the_box_and_sent_by_the_person_alone(page:
 
     box = page.get_by_test_id("stChatInputTextArea")
     expect(box).to_have_value("Who is on call on tuesday?")
-    expect(page.get_by_text("From texts/who")).to_be_visible()
+    expect(page.get_by_text("From texts/who").first).to_be_visible()
     _shot(page, "preset-in-box")
     with ApiClient(api) as client:
         asked = [run.question for thread in client.threads() for run in client.thread(thread.thread_id).runs]

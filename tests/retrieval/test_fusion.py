@@ -61,8 +61,8 @@ def test_weights_decide_between_legs_that_disagree() -> None:
 
 
 def test_fused_scores_are_the_weighted_sum_of_both_legs() -> None:
-    fused = _fused({"a": 1.0, "b": 0.0}, {"b": 8.0, "c": 4.0, "d": 6.0}, 0.6, "minmax")
-    assert fused == pytest.approx({"a": 0.6 - 0.4, "b": 0.4, "d": 0.2, "c": 0.0})
+    fused = _fused({"a": 1.0, "b": 0.0}, {"b": 8.0, "c": 4.0, "d": 5.0}, 0.6, "minmax")
+    assert fused == pytest.approx({"a": 0.6 - 0.4, "b": 0.4, "d": 0.1, "c": 0.0})
     assert list(fused) == ["b", "a", "d", "c"]
 
 
