@@ -7,7 +7,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -65,8 +65,8 @@ class NliJudge:
 def _classes(model: CrossEncoder, name: str) -> list[Opinion]:
     config = model.config
     labels = {int(number): name for number, name in ((config.id2label or {}) if config else {}).items()}
-    known: list[Opinion | None] = [_OPINIONS.get(labels[number].lower()) for number in sorted(labels)]
-    classes = [opinion for opinion in known if opinion is not None]
+    known = [_OPINIONS.get(labels[number].lower()) for number in sorted(labels)]
+    classes = cast("list[Opinion]", [opinion for opinion in known if opinion is not None])
     if len(classes) != len(known) or set(classes) != set(_OPINIONS.values()):
         raise JudgeFailed(
             f"{name!r} does not name the classes entailment, neutral and contradiction; name a model for NLI"

@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
+from pydantic import JsonValue
 
 from app.client import ApiClient
 from app.eval_schema import EvalRequest
@@ -92,7 +93,7 @@ async def handbook(settings: Settings) -> AsyncGenerator[ApiClient]:
 async def test_a_search_that_was_made_worse_breaks_the_gate(handbook: ApiClient) -> None:
     questions = read_questions(ROOT / "samples" / "questions.jsonl")
 
-    async def measured(changes: dict[str, str | int | float | bool]) -> QuestionsReport:
+    async def measured(changes: dict[str, JsonValue]) -> QuestionsReport:
         request = EvalRequest(kind="retrieval", name="samples", questions=questions, settings=changes, fresh=True)
         return report_of(await follow(handbook, request, _quiet))
 

@@ -27,7 +27,7 @@ def test_evaluations_are_listed_with_their_headline(start: Start, state: StubSta
 def test_an_evaluation_shows_its_figures_and_what_did_not_pass(start: Start, state: StubState) -> None:
     state.evals.details["one"] = eval_detail("one", True, False)
     app = press(_open(start), "Open")
-    assert app.query_params["eval"] == ["one"]
+    assert app.query_params["eval"] == "one"
     assert "<td>answer match</td>" in html(app)
     assert "<td>21.0 s</td>" in html(app)
     assert [box.label.replace("\\", "") for box in app.expander] == ["q2: What does exit code 137 mean?"]
@@ -57,7 +57,7 @@ def test_kept_questions_are_asked_without_a_file(start: Start, state: StubState)
     app = press(_open(start), "Start")
     (request,) = state.evals.started
     assert ([question.id for question in request.questions], request.kind) == (["chat-r"], "answers")
-    assert app.query_params["eval"] == ["new-1"]
+    assert app.query_params["eval"] == "new-1"
 
 
 def test_an_answer_becomes_a_case_with_one_click_and_what_it_must_contain_is_changed(
