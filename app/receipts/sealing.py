@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 
-from pydantic import JsonValue
+from pydantic import JsonValue, TypeAdapter
 
 from agents.answer import Citation
+from agents.chat_model import Sampling
 from agents.events import AnswerDone, ClaimsChecked, RunEvent
 from agents.proof_record import EvidencePassage
 from agents.proof_replay import rules_fingerprint
@@ -24,6 +25,8 @@ from app.settings import Settings
 from ingestion.ledger import Ledger
 from ingestion.preparing import RECIPE_VERSION
 from retrieval.embedders.protocol import Embedder
+
+_SAMPLING: TypeAdapter[Sampling] = TypeAdapter(Sampling)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +89,10 @@ class Sealer:
         if request.agent:
             sections["agents"] = public_settings(self.settings.agents)
         if request.sampling is not None:
-            sampling = request.sampling
-            sections["sampling"] = {
-                "temperature": sampling.temperature,
-                "max_tokens": sampling.max_tokens,
-                "seed": sampling.seed,
-            }
+            drawn = _SAMPLING.dump_python(request.sampling, mode="json")
+            sections["sampling"] = {name: value for name, value in drawn.items() if value is not None}
+        if request.output_schema is not None:
+            sections["output"] = {"schema": dict(request.output_schema)}
         return sections
 
 
@@ -111,8 +112,7 @@ async def sealed_documents(
         if record is None:
             continue
         own = [passage for passage in passages if passage.document_id == document_id]
-        text = await ledger.text(document_id) or ""
-        same = all(text[passage.char_start : passage.char_end] == _text(passage) for passage in own)
+        same = await _stands(ledger, document_id, own)
         found.append(
             SealedDocument(
                 document_id=document_id,
@@ -126,6 +126,15 @@ async def sealed_documents(
             )
         )
     return tuple(found)
+
+
+async def _stands(ledger: Ledger, document_id: str, passages: Sequence[EvidencePassage | Citation]) -> bool:
+    """Whether the document still holds these passages; its text is read only where they name no version of it."""
+    named = {passage.version if isinstance(passage, EvidencePassage) else "" for passage in passages}
+    if "" not in named:
+        return named <= set(await ledger.versions([document_id]))
+    text = await ledger.text(document_id) or ""
+    return all(text[passage.char_start : passage.char_end] == _text(passage) for passage in passages)
 
 
 def _text(passage: EvidencePassage | Citation) -> str:
