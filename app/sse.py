@@ -6,12 +6,16 @@ from collections.abc import AsyncGenerator, AsyncIterable
 
 from fastapi.sse import ServerSentEvent
 
-from agents.events import EVENT_ADAPTER, RunEvent
+from agents.events import EVENT_ADAPTER, ClaimsChecked, RunEvent
 
 
 def to_sse(event: RunEvent) -> ServerSentEvent:
-    """The event as it goes out: its number as id, so that a browser re-attaches by itself."""
-    return ServerSentEvent(id=str(event.seq), event=event.type, raw_data=event.model_dump_json())
+    """The event as it goes out: its number as id, so that a browser re-attaches by itself.
+
+    The record of a proof stays in the log: it holds every passage again, and only a receipt needs it.
+    """
+    kept = {"record"} if isinstance(event, ClaimsChecked) else None
+    return ServerSentEvent(id=str(event.seq), event=event.type, raw_data=event.model_dump_json(exclude=kept))
 
 
 async def parse_run_events(chunks: AsyncIterable[bytes]) -> AsyncGenerator[RunEvent]:

@@ -13,18 +13,18 @@ from app.receipts import signing
 from app.receipts.check_file import check_against_store
 from app.receipts.public_settings import public_settings
 from app.receipts.schema import Receipt
-from app.schema import RunInfo, ThreadCreate
+from app.schema import RunInfo, RunRequest, ThreadCreate
 from ingestion.sources import Source
 from tests.app.conftest import HANDBOOK, Served
 from tests.app.test_runs_api import QUESTION
 from tests.fakes import GatedChatModel
 
 
-async def answer(served: Served, handbook: Path) -> RunInfo:
+async def answer(served: Served, handbook: Path, request: RunRequest = QUESTION) -> RunInfo:
     api = served.api
     await served.platform.ingester.ingest([Source.file(handbook)], collection="default")
     thread = await api.create_thread(ThreadCreate())
-    run = await api.start_run(thread.thread_id, QUESTION)
+    run = await api.start_run(thread.thread_id, request)
     async for _ in api.events(run.run_id):
         pass
     return await api.run(run.run_id)
@@ -50,6 +50,23 @@ async def test_a_receipt_of_a_run_holds_against_its_store(served: Served, handbo
     assert [entry.state for entry in report.sentences] == ["holds"]
     assert report.signature.holder == "this_home"
     assert served.platform.home.receipt_key.stat().st_mode & 0o777 == 0o600
+
+
+async def test_a_receipt_says_all_of_how_its_answer_was_drawn(served: Served, handbook: Path) -> None:
+    drawn = {"temperature": 0.5, "top_p": 0.9, "top_k": 40, "min_p": 0.1, "seed": 7, "stop": ["END"], "max_tokens": 99}
+    run = await answer(served, handbook, QUESTION.model_copy(update={**drawn, "stop": ("END",)}))
+    making = (await served.api.receipt(run.run_id)).making
+    assert making is not None
+    assert making.settings["sampling"] == drawn
+
+
+async def test_the_record_of_a_proof_stays_in_the_log(served: Served, handbook: Path) -> None:
+    run = await answer(served, handbook)
+    kept = [event async for event in await served.platform.runs.follow(run.run_id) if event.type == "claims_checked"]
+    shown = [event async for event in served.api.events(run.run_id) if event.type == "claims_checked"]
+    assert [event.record is not None for event in kept] == [True]
+    assert [event.record for event in shown] == [None]
+    assert shown[0].claims == kept[0].claims
 
 
 async def test_a_document_that_changed_or_went_is_said_of_its_sentence(
