@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from ingestion.loaders.loader import LoadOptions, OcrMode
-
-
-def _split_commas(value: object) -> object:
-    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+from retrieval.setting_values import Words
 
 
 class RemoteSettings(BaseModel):
@@ -43,7 +38,7 @@ class IngestionSettings(BaseModel):
     """Most tokens of the embedding model in one chunk, prefix not counted."""
     overlap_tokens: int = Field(default=0, ge=0)
     """Tokens repeated from the end of the chunk before; whole sentences only."""
-    exclude: Annotated[tuple[str, ...], BeforeValidator(_split_commas)] = ()
+    exclude: Words = ()
     """Patterns as in ``.gitignore``: left out of folders, sitemaps and buckets. With commas in the environment."""
     max_file_bytes: int = Field(default=100 * 1024 * 1024, gt=0)
     """Larger files are refused with reason ``too_large``."""

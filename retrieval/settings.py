@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, TypeAlias
+from typing import Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
+from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
 from retrieval.embedders.precision import PrecisionChoice
-
-
-def split_commas(value: object) -> object:
-    """A list as the environment holds it, with commas between its parts; anything else is left as it is."""
-    return tuple(part.strip() for part in value.split(",")) if isinstance(value, str) else value
-
-
-Words: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(split_commas)]
-"""A list of words, written with commas in the environment."""
 
 
 class EmbeddingSettings(BaseModel):

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
+from retrieval.setting_values import FromJson
 from tools.policy import DEFAULT_RULES, PolicyRule
-
-
-def _from_json(value: object) -> object:
-    """A list of rules in the environment is JSON."""
-    return json.loads(value) if isinstance(value, str) else value
 
 
 class ToolSettings(BaseModel):
@@ -23,7 +18,7 @@ class ToolSettings(BaseModel):
 
     mcp_config: Path | None = None
     """File with the MCP servers; None is ``mcp.json`` in the home folder."""
-    policy: Annotated[tuple[PolicyRule, ...], BeforeValidator(_from_json)] = ()
+    policy: Annotated[tuple[PolicyRule, ...], FromJson] = ()
     """Rules in order, as ``[[tools.policy]]`` tables or a JSON list in the environment: ``action`` is ``allow``,
     ``ask`` or ``deny``, ``server``, ``tool`` and ``arguments`` are globs, ``risk`` is a list. A matching deny wins,
     else the first match decides, else the call is asked for. No rules at all: reads are allowed."""

@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
+from pydantic import BaseModel, ConfigDict, Field, SecretStr
+
+from retrieval.setting_values import FromJson, Words
 
 EngineKind: TypeAlias = Literal["vllm", "llama.cpp"]
 DeviceKind: TypeAlias = Literal["gpu", "cpu"]
-
-
-def _split_commas(value: object) -> object:
-    """A list from the environment is written with commas."""
-    return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
-
-
-def _parse_json(value: object) -> object:
-    """A table from the environment is written as JSON."""
-    return json.loads(value) if isinstance(value, str) else value
-
-
-Words = Annotated[tuple[str, ...], BeforeValidator(_split_commas)]
 
 
 class SpeculativeSettings(BaseModel):
@@ -89,7 +77,7 @@ class ServingSettings(BaseModel):
     """``name=path`` of LoRA adapters, which appear as models. With commas between them in the environment."""
     max_lora_rank: int = Field(default=16, ge=1)
     """Highest rank among the adapters."""
-    speculative: Annotated[SpeculativeSettings | None, BeforeValidator(_parse_json)] = None
+    speculative: Annotated[SpeculativeSettings | None, FromJson] = None
     """Speculative decoding of vLLM; a table, as JSON in the environment."""
     tensor_parallel_size: int = Field(default=1, ge=1)
     """GPUs that share each layer."""
