@@ -7,26 +7,18 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
-from retrieval.settings import Words
+from retrieval.setting_values import Words
 
 
-class ModelSettings(BaseModel):
-    """The chat model: the embedded llama.cpp server, or any OpenAI-compatible server by ``base_url``."""
+class ModelServerSettings(BaseModel):
+    """What is said of every server of a chat model."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    base_url: str | None = None
-    """Address that ends in ``/v1``, of vLLM for example; None starts the embedded model server."""
-    name: str = "qwen2.5-coder-1.5b-instruct"
-    """Model name as the server knows it; for the embedded server, a chat model of the model store."""
     api_key: SecretStr | None = None
-    """Key of the server behind ``base_url``."""
+    """Key of the server behind ``base_url``; it never leaves this process."""
     context_tokens: int = Field(default=4096, ge=1024)
-    """Context window of one request."""
-    threads: int = Field(default=0, ge=0)
-    """Threads of the embedded server; 0 takes one per physical core."""
-    parallel: int = Field(default=1, ge=1)
-    """Requests that the embedded server answers at once; each has a context window of its own."""
+    """Context window of one request; at most that of the server."""
     connect_timeout_seconds: float = Field(default=5.0, gt=0)
     """Time limit to reach the server."""
     first_token_timeout_seconds: float = Field(default=300.0, gt=0)
@@ -39,23 +31,26 @@ class ModelSettings(BaseModel):
     """Times that a busy server (503 or 429) is asked again, after growing pauses."""
 
 
-class EndpointSettings(BaseModel):
-    """One more chat model, behind an OpenAI-compatible server; ``[endpoints.NAME]`` in the configuration."""
+class ModelSettings(ModelServerSettings):
+    """The chat model: the embedded llama.cpp server, or any OpenAI-compatible server by ``base_url``."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    base_url: str | None = None
+    """Address that ends in ``/v1``, of vLLM for example; None starts the embedded model server."""
+    name: str = "qwen2.5-coder-1.5b-instruct"
+    """Model name as the server knows it; for the embedded server, a chat model of the model store."""
+    threads: int = Field(default=0, ge=0)
+    """Threads of the embedded server; 0 takes one per physical core."""
+    parallel: int = Field(default=1, ge=1)
+    """Requests that the embedded server answers at once; each has a context window of its own."""
+
+
+class EndpointSettings(ModelServerSettings):
+    """One more chat model, behind an OpenAI-compatible server; ``[endpoints.NAME]`` in the configuration."""
 
     base_url: str
     """Address that ends in ``/v1``."""
     model: str
     """Model name as the server knows it; a LoRA adapter has one of its own."""
-    api_key: SecretStr | None = None
-    """Key of the server; it never leaves this process."""
-    context_tokens: int = Field(default=4096, ge=1024)
-    """Context window of one request; at most that of the server."""
-    fallback: Words = ()
-    """Names of the models that stand in when this one does not answer, in order."""
-    retries: int = Field(default=2, ge=0, le=10)
-    """Times that a busy server (503 or 429) is asked again, after growing pauses."""
     max_concurrent: int = Field(default=0, ge=0)
     """Requests on their way at once, the others wait; 0 sets no limit."""
     tools: Literal["native", "constrained"] | None = None
@@ -64,12 +59,6 @@ class EndpointSettings(BaseModel):
     """Whether the server holds a reply to a JSON Schema; None asks the server."""
     images: bool | None = None
     """Whether the model reads pictures; None asks the server."""
-    connect_timeout_seconds: float = Field(default=5.0, gt=0)
-    """Time limit to reach the server."""
-    first_token_timeout_seconds: float = Field(default=300.0, gt=0)
-    """Longest wait for the first token."""
-    token_timeout_seconds: float = Field(default=60.0, gt=0)
-    """Longest wait between two tokens."""
 
 
 class AnswerSettings(BaseModel):

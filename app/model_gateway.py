@@ -22,8 +22,8 @@ from app.settings import Settings
 from retrieval.errors import ModelFilesMissing
 
 if TYPE_CHECKING:
-    from agents.openai_chat import OpenAIChatModel
-    from agents.settings import EndpointSettings
+    from agents.openai_chat import BaseUrl, OpenAIChatModel
+    from agents.settings import EndpointSettings, ModelServerSettings
     from app.model_server import EmbeddedModelServer
 
 logger = logging.getLogger(__name__)
@@ -78,19 +78,16 @@ def open_gateway(
 
 async def detect_capabilities(settings: Settings, gateway: ModelGateway) -> None:
     """Ask every server by address what it can; one that does not answer keeps what is known of it."""
-    known = dict(settings.endpoints)
+    main = settings.model
     async with asyncio.TaskGroup() as group:
         for endpoint in gateway.endpoints:
-            if endpoint.name in known:
-                values = known[endpoint.name]
-                key = values.api_key.get_secret_value() if values.api_key else ""
-                group.create_task(_detect(endpoint, values.base_url, values.model, key))
-            elif settings.model.base_url is not None:
-                key = settings.model.api_key.get_secret_value() if settings.model.api_key else ""
-                group.create_task(_detect(endpoint, settings.model.base_url, settings.model.name, key))
+            if values := settings.endpoints.get(endpoint.name):
+                group.create_task(_detect(endpoint, values.base_url, values.model, _key(values)))
+            elif main.base_url is not None:
+                group.create_task(_detect(endpoint, main.base_url, main.name, _key(main)))
 
 
-async def _detect(endpoint: Endpoint, base_url: str, model: str, key: str) -> None:
+async def _detect(endpoint: Endpoint, base_url: str, model: str, key: str | None) -> None:
     from agents.gateway.detection import detect
 
     headers = {"Authorization": f"Bearer {key}"} if key else {}
@@ -121,24 +118,10 @@ def _endpoint(name: str, values: EndpointSettings, stack: AsyncExitStack) -> End
 
 
 def _connect(values: EndpointSettings) -> OpenAIChatModel:
-    from agents.openai_chat import OpenAIChatModel, TimeLimits
-
-    return OpenAIChatModel(
-        values.base_url,
-        name=values.model,
-        context_tokens=values.context_tokens,
-        api_key=values.api_key.get_secret_value() if values.api_key else None,
-        limits=TimeLimits(
-            connect=values.connect_timeout_seconds,
-            first_token=values.first_token_timeout_seconds,
-            between_tokens=values.token_timeout_seconds,
-        ),
-    )
+    return _open_model(values, values.base_url, values.model, _key(values))
 
 
 def _connect_main(settings: Settings, model_store: ModelStore, server: EmbeddedModelServer | None) -> OpenAIChatModel:
-    from agents.openai_chat import OpenAIChatModel, TimeLimits
-
     model = settings.model
 
     async def started_server() -> str:
@@ -151,15 +134,24 @@ def _connect_main(settings: Settings, model_store: ModelStore, server: EmbeddedM
         await server.start()
         return await server.base_url()
 
-    key = model.api_key.get_secret_value() if model.api_key else None
+    return _open_model(model, model.base_url or started_server, model.name, server.api_key if server else _key(model))
+
+
+def _open_model(values: ModelServerSettings, base_url: BaseUrl, name: str, key: str | None) -> OpenAIChatModel:
+    from agents.openai_chat import OpenAIChatModel, TimeLimits
+
     return OpenAIChatModel(
-        model.base_url or started_server,
-        name=model.name,
-        context_tokens=model.context_tokens,
-        api_key=server.api_key if server else key,
+        base_url,
+        name=name,
+        context_tokens=values.context_tokens,
+        api_key=key,
         limits=TimeLimits(
-            connect=model.connect_timeout_seconds,
-            first_token=model.first_token_timeout_seconds,
-            between_tokens=model.token_timeout_seconds,
+            connect=values.connect_timeout_seconds,
+            first_token=values.first_token_timeout_seconds,
+            between_tokens=values.token_timeout_seconds,
         ),
     )
+
+
+def _key(values: ModelServerSettings) -> str | None:
+    return values.api_key.get_secret_value() if values.api_key else None

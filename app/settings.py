@@ -5,7 +5,6 @@ The only reader of the environment.
 
 from __future__ import annotations
 
-import json
 import tomllib
 from collections.abc import Mapping
 from ipaddress import IPv4Network, IPv6Network
@@ -28,9 +27,9 @@ from agents.settings import AgentSettings, AnswerSettings, EndpointSettings, Mod
 from app.errors import SettingsInvalid
 from app.home import Home
 from app.serving.settings import ServingSettings
-from app.telemetry import TelemetrySettings
 from ingestion.settings import IngestionSettings, RemoteSettings
-from retrieval.settings import EmbeddingSettings, SearchSettings, StoreSettings, Words, split_commas
+from retrieval.setting_values import FromJson, Words, split_commas
+from retrieval.settings import EmbeddingSettings, SearchSettings, StoreSettings
 from tools.settings import ToolSettings
 
 PREFIX = "GROUNDWORK_"
@@ -42,11 +41,6 @@ _NOT_SETTINGS = (HOME_VARIABLE, CONFIG_VARIABLE, API_URL_VARIABLE)
 _TEST_PREFIX = "GROUNDWORK_TEST_"
 """Variables of the test suite; they say nothing to the platform."""
 CONFIG_NAME = "groundwork.toml"
-
-
-def _read_json(value: object) -> object:
-    """A table as the environment holds it: one JSON object."""
-    return json.loads(value) if isinstance(value, str) else value
 
 
 class ServerSettings(BaseModel):
@@ -121,6 +115,18 @@ class LogSettings(BaseModel):
     """Lowest level that is written."""
 
 
+class TelemetrySettings(BaseModel):
+    """Where spans go."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    otlp_endpoint: str = ""
+    """Address of an OpenTelemetry collector, ``http://127.0.0.1:4318`` for example; empty: no spans are made. Needs the
+    extra ``otel``."""
+    service_name: str = "groundwork"
+    """Name of this service in its spans."""
+
+
 EndpointName: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]{0,63}$")]
 
 
@@ -137,7 +143,7 @@ class Settings(BaseModel):
     ingestion: IngestionSettings = IngestionSettings()
     remote: RemoteSettings = RemoteSettings()
     model: ModelSettings = ModelSettings()
-    endpoints: Mapping[EndpointName, Annotated[EndpointSettings, BeforeValidator(_read_json)]] = {}
+    endpoints: Mapping[EndpointName, Annotated[EndpointSettings, FromJson]] = {}
     """More chat models by the names that people and requests call them; one JSON object each in the environment."""
     answer: AnswerSettings = AnswerSettings()
     agents: AgentSettings = AgentSettings()

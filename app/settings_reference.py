@@ -63,7 +63,15 @@ def _model_of(field: FieldInfo) -> type[BaseModel] | None:
 
 
 def field_texts(model: type[BaseModel]) -> dict[str, str]:
-    """The string below each field of the class, joined to one line."""
+    """The string below each field of the class and of those that it takes fields from, joined to one line."""
+    texts: dict[str, str] = {}
+    for base in reversed(model.__mro__):
+        if issubclass(base, BaseModel) and base is not BaseModel:
+            texts |= _own_texts(base)
+    return texts
+
+
+def _own_texts(model: type[BaseModel]) -> dict[str, str]:
     (definition,) = ast.parse(textwrap.dedent(inspect.getsource(model))).body
     assert isinstance(definition, ast.ClassDef)
     texts: dict[str, str] = {}

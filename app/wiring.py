@@ -117,7 +117,8 @@ async def open_platform(
         embedder: Used instead of the model of the settings.
         chat_model: Used instead of the model of the settings.
         store: Used instead of the store of the settings; not closed.
-        start_model: Load now what the first question would load: the graph library, the embedded model server.
+        start_model: Load now what the first question would load, the graph library and the embedded model server, and
+            ask the servers of the other models what they can.
 
     Raises:
         HomeLocked: Another process has the home open.
@@ -167,13 +168,13 @@ async def open_platform(
         chat_model = gateway.select()
         if model_server is not None:
             stack.push_async_callback(model_server.stop)
-        await stack.enter_async_context(_background(detect_capabilities(settings, gateway), "model-detection"))
         attached = AttachmentStore(engine, settings.attachments.max_per_thread)
         answerer = DeferredAnswerer(
             retriever=retriever, gateway=gateway, settings=settings.answer, attached_texts=attached.texts
         )
         if start_model:
             await _start_model(answerer, model_server)
+            await stack.enter_async_context(_background(detect_capabilities(settings, gateway), "model-detection"))
         metrics = Metrics()
         metrics.watch(gateway)
         calls, grants, leases, facts = (

@@ -61,6 +61,8 @@ class ModelStub:
     replies: list[Reply]
     name: str = "stub"
     bodies: list[Body] = field(default_factory=list[Body])
+    listings: int = 0
+    """Times that the models were asked for."""
     running: int = 0
     """Replies on their way now."""
 
@@ -75,6 +77,7 @@ class ModelStub:
         )
 
     async def _models(self, _request: Request) -> JSONResponse:
+        self.listings += 1
         return JSONResponse({"object": "list", "data": [{"id": self.name, "owned_by": "vllm", "max_model_len": 4096}]})
 
     async def _complete(self, request: Request) -> Response:

@@ -4,70 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Callable
-from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
+from collections.abc import Callable
 
-import httpx
 import pytest
 
-from agents.events import RunEvent, is_terminal
+from agents.events import is_terminal
 from agents.gateway import route
 from agents.settings import EndpointSettings
 from app.errors import SettingsInvalid
-from app.main import create_app
-from app.schema import RunRequest
 from app.settings import Settings
-from app.wiring import Platform, open_platform
-from ingestion.sources import discover
+from app.wiring import open_platform
 from retrieval.embedders.hashing import HashingEmbedder
-from tests.app.conftest import HANDBOOK
 from tests.app.model_stub import DONE, ModelStub, Reply, chunk, refusal, stream, words
-from tests.ui.servers import serve
-
-ANSWER = "Its last state is OOMKilled with exit code 137."
-QUESTION = "What is the last state of a container that used more memory than its limit?"
+from tests.app.model_world import ANSWER, QUESTION, ask, events_of, opened
 
 
 @pytest.fixture(autouse=True)
 def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(route, "FIRST_PAUSE_SECONDS", 0.01)
-
-
-@asynccontextmanager
-async def opened(
-    settings: Settings, main: ModelStub, other: ModelStub | None = None, *, fallback: bool = False
-) -> AsyncGenerator[tuple[Platform, httpx.AsyncClient]]:
-    """A platform with one document whose models are these servers."""
-    with ExitStack() as servers:
-        address = servers.enter_context(serve(main.app)).address
-        changed: dict[str, object] = {"base_url": f"{address}/v1", "name": "main", "token_timeout_seconds": 1.0}
-        changed["fallback"] = ("other",) if fallback else ()
-        update: dict[str, object] = {"model": settings.model.model_copy(update=changed)}
-        if other is not None:
-            address = servers.enter_context(serve(other.app)).address
-            update["endpoints"] = {"other": EndpointSettings(base_url=f"{address}/v1", model="stub")}
-        changed_settings = settings.model_copy(update=update)
-        async with AsyncExitStack() as stack:
-            platform = await stack.enter_async_context(open_platform(changed_settings, embedder=HashingEmbedder()))
-            transport = httpx.ASGITransport(create_app(changed_settings, platform=platform))
-            http = await stack.enter_async_context(
-                httpx.AsyncClient(transport=transport, base_url="http://localhost", timeout=30)
-            )
-            document = settings.home_path.parent / "handbook.md"
-            document.write_text(HANDBOOK, encoding="utf-8")
-            await platform.ingester.ingest(discover([str(document)]), collection="default")
-            yield platform, http
-
-
-async def ask(http: httpx.AsyncClient, **values: object) -> str:
-    """Start a run and return its id."""
-    thread = (await http.post("/api/threads", json={})).json()["thread_id"]
-    body = RunRequest.model_validate({"question": QUESTION, **values}).model_dump(mode="json")
-    return (await http.post(f"/api/threads/{thread}/runs", json=body)).raise_for_status().json()["run_id"]
-
-
-async def events_of(platform: Platform, run_id: str) -> list[RunEvent]:
-    return [event async for event in await platform.runs.follow(run_id)]
 
 
 async def test_run_is_answered_by_the_model_it_names(settings: Settings) -> None:
@@ -106,6 +60,15 @@ async def test_models_are_listed_with_what_they_can_and_without_addresses(settin
     assert (second["tools"], second["structured"], second["server_models"]) == ("native", True, ["stub"])
     assert "127.0.0.1" not in json.dumps(listed)
     assert [card["id"] for card in wire["data"]] == ["groundwork", "main", "other"]
+
+
+async def test_opening_a_home_asks_no_model_server_anything(settings: Settings) -> None:
+    main, other = ModelStub([words(ANSWER)]), ModelStub([words(ANSWER)])
+    async with opened(settings, main, other) as (_, http):
+        listed = (await http.get("/api/models")).json()["models"]
+
+    assert (main.listings, other.listings) == (0, 0)
+    assert [model["structured"] for model in listed] == [None, None]
 
 
 async def test_openai_client_chooses_the_model(settings: Settings) -> None:
