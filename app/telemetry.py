@@ -4,28 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import AbstractContextManager, contextmanager
+from typing import TYPE_CHECKING
 
-from opentelemetry import trace
-from pydantic import BaseModel, ConfigDict
-
-from agents.gateway.spans import TRACER
 from agents.request import AnswerRequest
 from app.errors import SettingsInvalid
+from app.settings import TelemetrySettings
+from tools.spans import tracer
+
+if TYPE_CHECKING:
+    from opentelemetry.trace import Span
 
 
-class TelemetrySettings(BaseModel):
-    """Where spans go."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    otlp_endpoint: str = ""
-    """Address of an OpenTelemetry collector, ``http://127.0.0.1:4318`` for example; empty: no spans are made. Needs the
-    extra ``otel``."""
-    service_name: str = "groundwork"
-    """Name of this service in its spans."""
-
-
-def run_span(request: AnswerRequest) -> AbstractContextManager[trace.Span]:
+def run_span(request: AnswerRequest) -> AbstractContextManager[Span]:
     """The span of one attempt at a run, above those of its model and its tools; never what was asked."""
     agent = request.agent or "answer"
     attributes = {
@@ -34,7 +24,7 @@ def run_span(request: AnswerRequest) -> AbstractContextManager[trace.Span]:
         "gen_ai.conversation.id": request.thread_id,
         "groundwork.run.id": request.run_id,
     }
-    return trace.get_tracer(TRACER).start_as_current_span(f"invoke_agent {agent}", attributes=attributes)
+    return tracer().start_as_current_span(f"invoke_agent {agent}", attributes=attributes)
 
 
 @contextmanager
@@ -48,6 +38,7 @@ def telemetry(settings: TelemetrySettings) -> Generator[None]:
         yield
         return
     try:
+        from opentelemetry import trace
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
         from opentelemetry.sdk.resources import Resource
         from opentelemetry.sdk.trace import TracerProvider

@@ -11,13 +11,12 @@ import asyncio
 import logging
 from collections.abc import Awaitable
 
-from opentelemetry import trace
-
 from tools.arguments import validate_arguments
 from tools.calls import ToolCall
 from tools.errors import OutcomeUnknown, ToolError
 from tools.fingerprint import arguments_hash
 from tools.ledger import ExecutionLedger
+from tools.spans import tracer
 from tools.types import CallContext, Caller, ProgressFunction, Tool, ToolOutput
 
 logger = logging.getLogger(__name__)
@@ -68,7 +67,7 @@ async def _run(call: ToolCall, tool: Tool, *, context: CallContext, ledger: Exec
     if tool.spec.idempotency_argument:
         arguments[tool.spec.idempotency_argument] = call.call_id
     try:
-        with trace.get_tracer("groundwork").start_as_current_span(f"execute_tool {call.tool}", attributes=_told(call)):
+        with tracer().start_as_current_span(f"execute_tool {call.tool}", attributes=_told(call)):
             async with asyncio.timeout(tool.spec.timeout_seconds):
                 output = await tool.function(arguments, context)
     except asyncio.CancelledError:

@@ -6,20 +6,22 @@ Names of attributes: OpenTelemetry semantic conventions, "Gen AI" spans. What wa
 from __future__ import annotations
 
 from types import TracebackType
-
-from opentelemetry import trace
-from opentelemetry.trace import SpanKind, StatusCode
-from opentelemetry.util.types import AttributeValue
+from typing import TYPE_CHECKING
 
 from agents.chat_model import ChatDelta, Sampling
 
-TRACER = "groundwork"
+if TYPE_CHECKING:
+    from opentelemetry.util.types import AttributeValue
 
 
 class ChatSpan:
     """One request, from its start to its last piece; a context manager that outlives the yields of a generator."""
 
     def __init__(self, model: str, provider: str, sampling: Sampling) -> None:
+        from opentelemetry.trace import SpanKind
+
+        from tools.spans import tracer
+
         given: dict[str, AttributeValue | None] = {
             "gen_ai.operation.name": "chat",
             "gen_ai.provider.name": provider,
@@ -36,7 +38,7 @@ class ChatSpan:
         }
         attributes = {name: value for name, value in given.items() if value is not None}
         # Not the current span: a generator may be left in another context than it was entered in.
-        self._span = trace.get_tracer(TRACER).start_span(f"chat {model}", kind=SpanKind.CLIENT, attributes=attributes)
+        self._span = tracer().start_span(f"chat {model}", kind=SpanKind.CLIENT, attributes=attributes)
         self._begun = False
 
     def __enter__(self) -> ChatSpan:
@@ -48,6 +50,8 @@ class ChatSpan:
         if kind is not None:
             self._span.set_attribute("error.type", kind.__name__)
             if issubclass(kind, Exception):
+                from opentelemetry.trace import StatusCode
+
                 self._span.set_status(StatusCode.ERROR, str(error))
         self._span.end()
 

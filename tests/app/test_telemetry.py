@@ -11,10 +11,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from app.settings import Settings
-from app.telemetry import TelemetrySettings
+from app.settings import Settings, TelemetrySettings
 from tests.app.model_stub import ModelStub, refusal, words
-from tests.app.test_models import ANSWER, QUESTION, ask, events_of, opened
+from tests.app.model_world import ANSWER, QUESTION, ask, events_of, opened
 from tests.ui.servers import serve
 
 
