@@ -88,12 +88,12 @@ def parse_object(reply: str, schema: Mapping[str, JsonValue]) -> dict[str, JsonV
 
 
 def partial_object(reply: str) -> dict[str, JsonValue] | None:
-    """What can be read of an object that is still being written; None before its first brace."""
+    """What is whole of an object that is still being written, without a text that has not ended; None before ``{``."""
     start = reply.find("{")
     if start < 0:
         return None
     try:
-        value = from_json(reply[start:], allow_partial="trailing-strings")
+        value = from_json(reply[start:], allow_partial=True)
     except ValueError:
         return None
     return cast(dict[str, JsonValue], value) if isinstance(value, dict) else None

@@ -102,6 +102,11 @@ def test_every_prefix_can_be_shown(value: dict[str, JsonValue], data: st.DataObj
     assert partial_object(written) == value
 
 
+def test_text_that_has_not_ended_is_not_shown_letter_by_letter() -> None:
+    assert partial_object('{"reason": "OOM') == {}
+    assert partial_object('{"reason": "OOMKilled", "note": "The con') == {"reason": "OOMKilled"}
+
+
 @pytest.mark.parametrize(
     ("schema", "told"),
     [
