@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
@@ -50,6 +51,15 @@ class SearchScores(BaseModel):
 PromptReason: TypeAlias = Literal["budget", "duplicate", "weak_evidence", "not_looked_at"]
 """Why a hit stays out of the prompt: no room, another says the same, the evidence as a whole is too weak to ask the
 model, or it stands below what the chat looks at."""
+PROMPT_REASONS: Mapping[PromptReason, str] = {
+    "budget": "no room left",
+    "duplicate": "says the same as another",
+    "weak_evidence": "too little evidence to ask the model",
+    "not_looked_at": "stands too low",
+}
+"""The reasons as people read them, behind words of the page's own."""
+LEG_WORDS = {"dense": "meaning", "bm25": "words"}
+"""What people are told the legs go by."""
 
 
 class PromptPlace(BaseModel):

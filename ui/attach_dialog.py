@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from typing import Final, TypeVar
 
 import streamlit as st
 
@@ -19,6 +19,7 @@ SHOWN_CHARACTERS: Final = 2000
 _SOURCES: Final = {"From a server": ":material/dns:", "File": ":material/upload_file:", "Document": ":material/folder:"}
 _LISTED = "listed_resources"
 _SEEN = "resource_looked_at"
+Item = TypeVar("Item")
 
 
 def open_attach_dialog() -> None:
@@ -86,7 +87,7 @@ def _draw_resource() -> None:
     server = choose_server("attach-server")
     if server is None:
         return
-    listed = _resources(server)
+    listed = listed_once(_LISTED, server, _resources)
     if listed is None:
         return
     if not listed:
@@ -115,18 +116,28 @@ def _draw_resource() -> None:
         st.rerun()
 
 
-def _resources(server: str) -> list[ResourceInfo] | None:
-    """What the server has, asked for once for each opening of the dialog; None when it does not answer."""
-    known: dict[str, list[ResourceInfo]] = st.session_state.setdefault(_LISTED, {})
+def listed_once(name: str, server: str, ask: Callable[[str], list[Item]]) -> list[Item] | None:
+    """What the server has, asked for once for each opening of a dialog; None when it does not answer.
+
+    Args:
+        name: Where the session keeps it; the dialog forgets it when it opens.
+        server: The server.
+        ask: Asks the API.
+    """
+    known: dict[str, list[Item]] = st.session_state.setdefault(name, {})
     if server not in known:
         try:
             with st.spinner(f"Asking {literal(server)} …"):
-                known[server] = session.client().tools.resources(server).resources
+                known[server] = ask(server)
         except UiError as error:
             st.error(literal(str(error)), icon=":material/error:")
-            st.button("Try again", key="resources-again", icon=":material/refresh:")
+            st.button("Try again", key=f"{name}-again", icon=":material/refresh:")
             return None
     return known[server]
+
+
+def _resources(server: str) -> list[ResourceInfo]:
+    return session.client().tools.resources(server).resources
 
 
 def _draw_look(server: str, uri: str) -> None:

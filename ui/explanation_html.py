@@ -5,21 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
-from app.search_schema import PromptPlace
+from app.search_schema import LEG_WORDS, PROMPT_REASONS, PromptPlace
 from retrieval.explanation import HitExplanation, LegShare, RerankShare, SearchExplanation, TermShare
 from ui.markup import styled
 from ui.wording import plural
 
 MOST_FEATURES = 8
 """Features of a learned ranker that are shown, largest share first."""
-_LEGS = {"dense": "Meaning", "bm25": "Words"}
 _FUSIONS = {"dbsf": "scores by their distribution", "minmax": "scores by their range", "rrf": "ranks"}
-_REASONS = {
-    "budget": "no room left",
-    "duplicate": "says the same as another",
-    "weak_evidence": "too little evidence to ask the model",
-    "not_looked_at": "stands too low",
-}
 
 
 def explanation_html(explanation: HitExplanation) -> str:
@@ -52,7 +45,7 @@ def place_words(place: PromptPlace) -> str:
     tokens = "" if place.tokens is None else f", {plural(place.tokens, 'token')}"
     if place.number is not None:
         return f"In the prompt as passage {place.number}{tokens}"
-    return f"Not in the prompt: {_REASONS[place.reason or 'not_looked_at']}{tokens}"
+    return f"Not in the prompt: {PROMPT_REASONS[place.reason or 'not_looked_at']}{tokens}"
 
 
 def _steps(explanation: HitExplanation) -> Iterator[str]:
@@ -88,7 +81,8 @@ def _leg(leg: LegShare) -> str:
     rank = "not found" if leg.rank is None else str(leg.rank)
     score = "" if leg.score is None else f"{leg.score:.3f}"
     return (
-        f'<tr><th scope="row">{_LEGS[leg.leg]}</th><td>{rank}</td><td>{score}</td><td>{leg.normalised:.3f}</td>'
+        f'<tr><th scope="row">{LEG_WORDS[leg.leg].capitalize()}</th><td>{rank}</td><td>{score}</td>'
+        f"<td>{leg.normalised:.3f}</td>"
         f"<td>{leg.weight:.2f}</td><td>{leg.contribution:.3f}</td></tr>"
     )
 

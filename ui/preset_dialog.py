@@ -11,7 +11,7 @@ from app.attachment_schema import AttachEmbedded
 from app.schema import Preset
 from app.tool_schema import PromptFill, PromptInfo, PromptText, ResourcePiece
 from ui import blanks, presets, session
-from ui.attach_dialog import attach, choose_server
+from ui.attach_dialog import attach, choose_server, listed_once
 from ui.errors import UiError
 from ui.markup import text_html
 from ui.wording import literal, plural, shorten
@@ -36,7 +36,7 @@ def _dialog() -> None:
     server = choose_server("preset-server")
     if server is None:
         return
-    listed = _prompts(server)
+    listed = listed_once(_LISTED, server, _prompts)
     if listed is None:
         return
     if not listed:
@@ -60,17 +60,8 @@ def _dialog() -> None:
         _draw_filled(filled)
 
 
-def _prompts(server: str) -> list[PromptInfo] | None:
-    known: dict[str, list[PromptInfo]] = st.session_state.setdefault(_LISTED, {})
-    if server not in known:
-        try:
-            with st.spinner(f"Asking {literal(server)} …"):
-                known[server] = session.client().tools.prompts(server).prompts
-        except UiError as error:
-            st.error(literal(str(error)), icon=":material/error:")
-            st.button("Try again", key="prompts-again", icon=":material/refresh:")
-            return None
-    return known[server]
+def _prompts(server: str) -> list[PromptInfo]:
+    return session.client().tools.prompts(server).prompts
 
 
 def _fill(server: str, name: str, values: dict[str, str]) -> None:

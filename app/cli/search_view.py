@@ -6,19 +6,12 @@ from collections.abc import Iterator, Sequence
 
 from app.cli import output
 from app.cli.approval_card import plain
-from app.search_schema import PromptPlace, PromptPreview, SearchHit, SearchResponse
+from app.search_schema import LEG_WORDS, PROMPT_REASONS, PromptPlace, PromptPreview, SearchHit, SearchResponse
 from retrieval.explanation import HitExplanation, LegShare, RerankShare, SearchExplanation, TermShare
 
 EXCERPT_CHARACTERS = 300
 MOST_FEATURES = 5
 """Features of a learned ranker that are shown, largest share first; JSON has them all."""
-_LEGS = {"dense": "meaning", "bm25": "words"}
-_REASONS = {
-    "budget": "no room",
-    "duplicate": "says the same as another",
-    "weak_evidence": "too little evidence to ask the model",
-    "not_looked_at": "stands too low",
-}
 
 
 def print_search(response: SearchResponse) -> None:
@@ -89,7 +82,7 @@ def _explanation(explanation: HitExplanation) -> Iterator[str]:
 
 def _leg(leg: LegShare) -> tuple[str, ...]:
     return (
-        _LEGS[leg.leg],
+        LEG_WORDS[leg.leg],
         "-" if leg.rank is None else str(leg.rank),
         "-" if leg.score is None else f"{leg.score:.3f}",
         f"{leg.normalised:.3f}",
@@ -126,7 +119,7 @@ def _place(place: PromptPlace) -> str:
     tokens = "" if place.tokens is None else f", {place.tokens} tokens"
     if place.number is not None:
         return f"[{place.number}]{tokens}"
-    return f"left out, {_REASONS[place.reason or 'not_looked_at']}{tokens}"
+    return f"left out, {PROMPT_REASONS[place.reason or 'not_looked_at']}{tokens}"
 
 
 def _search(explanation: SearchExplanation) -> Iterator[str]:

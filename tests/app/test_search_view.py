@@ -126,7 +126,7 @@ def test_filters_notes_and_the_prompt_are_told(capsys: pytest.CaptureFixture[str
         "Note: The reranker took too long.",
     ]
     assert "   prompt: [2], 213 tokens" in lines
-    assert "   prompt: left out, no room, 640 tokens" in lines
+    assert "   prompt: left out, no room left, 640 tokens" in lines
     assert lines[-3:-1] == [
         "Query (follow up, by rules): exit code pod",
         "Prompt: 4096 tokens of context; system 90, evidence 213.",
