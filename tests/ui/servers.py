@@ -52,9 +52,9 @@ def serve(app: ASGIApp, *, port: int = 0) -> Generator[Served]:
         listener.listen(128)
         config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1, lifespan="auto")
         server = uvicorn.Server(config)
-        loop = asyncio.new_event_loop()
-        serving = server.serve(sockets=[listener])
-        thread = threading.Thread(target=loop.run_until_complete, args=(serving,), daemon=True)
+        runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
+        loop = runner.get_loop()
+        thread = threading.Thread(target=_serve_out, args=(runner, server, listener), daemon=True)
         thread.start()
         address = f"http://127.0.0.1:{listener.getsockname()[1]}"
         try:
@@ -63,8 +63,12 @@ def serve(app: ASGIApp, *, port: int = 0) -> Generator[Served]:
         finally:
             server.should_exit = True
             thread.join(timeout=10)
-            if not thread.is_alive():
-                loop.close()
+
+
+def _serve_out(runner: asyncio.Runner, server: uvicorn.Server, listener: socket.socket) -> None:
+    """Serve until told to end; what the application still waits for then ends with it."""
+    with runner:
+        runner.run(server.serve(sockets=[listener]))
 
 
 @contextmanager
