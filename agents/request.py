@@ -27,7 +27,7 @@ class AnswerRequest:
         agent: Agent that acts on it; empty for an answer from documents alone.
         user: Who asks, for memory, approvals and the audit.
         attachments: Ids of the texts attached to the thread when it was asked.
-        preset: Prompt of an MCP server that the question was made from, ``SERVER/NAME``; its words are from outside.
+        prompt: Prompt of an MCP server that the question was made from, ``SERVER/NAME``; its words are from outside.
         drop_filters: Names of filters that are read from the question's words and are not to act.
     """
 
@@ -42,5 +42,5 @@ class AnswerRequest:
     agent: str = ""
     user: str = "local"
     attachments: tuple[str, ...] = ()
-    preset: str = ""
+    prompt: str = ""
     drop_filters: tuple[str, ...] = ()

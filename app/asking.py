@@ -70,7 +70,7 @@ async def ask(
             agent=request.agent,
             user=user,
             attachments=await platform.attachments.current(thread_id),
-            preset=request.preset.name if request.preset else "",
+            prompt=request.prompt.label if request.prompt else "",
             drop_filters=request.drop_filters,
         )
     )

@@ -199,16 +199,16 @@ class ThreadCreate(_Body):
     title: str = Field(default="", max_length=200)
 
 
-class Preset(_Body):
+class PromptChoice(_Body):
     """The prompt of an MCP server that a question was made from: its words are from outside."""
 
     server: Annotated[str, StringConstraints(min_length=1, max_length=200)]
-    prompt: Annotated[str, StringConstraints(min_length=1, max_length=200)]
+    name: Annotated[str, StringConstraints(min_length=1, max_length=200)]
 
     @property
-    def name(self) -> str:
+    def label(self) -> str:
         """Both on one line."""
-        return f"{self.server}/{self.prompt}"
+        return f"{self.server}/{self.name}"
 
 
 class RunRequest(_Body, SamplingChoice):
@@ -223,7 +223,7 @@ class RunRequest(_Body, SamplingChoice):
     """JSON Schema of an object; the answer is then such an object with a proof for each value. Not for agents."""
     agent: Annotated[str, StringConstraints(max_length=64)] = ""
     """Agent that acts on it, of ``GET /api/agents``; empty for an answer from documents alone."""
-    preset: Preset | None = None
+    prompt: PromptChoice | None = None
     """Where the question was made from a prompt of a server, whether or not it was changed since."""
     drop_filters: tuple[Annotated[str, StringConstraints(max_length=200)], ...] = Field(default=(), max_length=20)
     """Names of filters that are read from the question's words and are not to act, see ``query_rewritten``."""

@@ -139,7 +139,7 @@ class PromptBlank(BaseModel):
 
 
 class PromptInfo(BaseModel):
-    """A prompt that a server offers as a preset."""
+    """A prompt that a server offers."""
 
     name: str
     title: str

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import streamlit as st
 
 from app.attachment_schema import Attachment
-from ui import presets, session
+from ui import prompt_in_box, session
 from ui.attach_dialog import open_attach_dialog
 from ui.errors import ApiRefused, UiError
-from ui.preset_dialog import open_preset_dialog
+from ui.prompt_dialog import open_prompt_dialog
 from ui.session import PassageKey
 from ui.wording import literal, plural, shorten
 
@@ -24,10 +24,10 @@ def draw_attachments(thread_id: str | None) -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="attachments"):
         if st.button("Attach", key="attach", icon=":material/attach_file:", type="tertiary"):
             open_attach_dialog()
-        if st.button("Prompts", key="presets", icon=":material/edit_note:", type="tertiary"):
-            open_preset_dialog()
-        if preset := presets.current():
-            _draw_preset(preset.name)
+        if st.button("Prompts", key="prompts", icon=":material/edit_note:", type="tertiary"):
+            open_prompt_dialog()
+        if prompt := prompt_in_box.current():
+            _draw_prompt(prompt.label)
         for entry in attached:
             _draw_chip(entry)
 
@@ -66,18 +66,20 @@ def _draw_chip(entry: Attachment) -> None:
         )
 
 
-def _draw_preset(name: str) -> None:
+def _draw_prompt(name: str) -> None:
     """Where the words in the box come from: the question counts as made from it until it is sent or let go."""
-    with st.container(horizontal=True, gap=None, width="content", wrap=False, key="chip-preset"):
+    with st.container(horizontal=True, gap=None, width="content", wrap=False, key="chip-prompt"):
         st.button(
             f"From {literal(shorten(name, NAME_LENGTH))}",
-            key="preset-name",
+            key="prompt-name",
             icon=":material/edit_note:",
             help="The question is made from this prompt of a server. Its words are from outside, so that saved grants "
             "do not apply to what an agent does with it.",
             disabled=True,
         )
-        st.button("", key="preset-clear", icon=":material/close:", help="Forget the prompt", on_click=presets.forget)
+        st.button(
+            "", key="prompt-clear", icon=":material/close:", help="Forget the prompt", on_click=prompt_in_box.forget
+        )
 
 
 def origin(entry: Attachment) -> str:

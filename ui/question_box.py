@@ -8,7 +8,7 @@ from typing import Final
 import streamlit as st
 
 from app.schema import AgentInfo, RunInfo, ThreadDetail
-from ui import presets, session
+from ui import prompt_in_box, session
 from ui.wording import literal, plural, shorten
 
 PLAIN: Final = "Answers"
@@ -25,10 +25,10 @@ def draw_question_box(active: RunInfo | None, waiting: int, *, agent: str) -> st
         waiting: How many of its calls wait for a person.
         agent: Who is to answer; empty for answers from documents alone.
     """
-    presets.fill_box()
+    prompt_in_box.fill_box()
     question = st.chat_input(
         _placeholder(active, waiting, agent),
-        key=presets.QUESTION_BOX,
+        key=prompt_in_box.QUESTION_BOX,
         max_chars=8000,
         disabled=active is not None and active.state == "running",
     )

@@ -15,7 +15,7 @@ import typer
 
 from app.cli import exits, output
 from app.cli.acting import decide_here, tell
-from app.cli.attaching import attach_all, fill_preset, parse_preset
+from app.cli.attaching import attach_all, fill_prompt, parse_prompt
 from app.cli.drawing import given, parse_sampling, read_schema
 from app.cli.invocation import current, parse_filter, parse_request
 from app.cli.verify import write_receipt
@@ -85,9 +85,9 @@ def ask(
 
     Example: groundwork ask 'Why did my pod restart? Last termination reason: OOMKilled' --attach events.txt
     """
-    from app.schema import Preset, RunInfo, RunRequest
+    from app.schema import PromptChoice, RunInfo, RunRequest
 
-    choice = parse_preset(prompt, arg or [])
+    choice = parse_prompt(prompt, arg or [])
     if not question and choice is None:
         raise typer.BadParameter("is missing; ask something, or name a prompt with --prompt.", param_hint="QUESTION")
     request = parse_request(
@@ -100,7 +100,7 @@ def ask(
         **parse_sampling(sampling or []),
         **given(temperature=temperature, max_tokens=max_tokens, seed=seed),
         agent=agent,
-        preset=Preset(server=choice.server, prompt=choice.prompt) if choice else None,
+        prompt=PromptChoice(server=choice.server, name=choice.name) if choice else None,
     )
 
     async def work(client: ApiClient) -> Ending:
@@ -108,7 +108,7 @@ def ask(
         await attach_all(client, thread_id, attach or [])
         if choice is None:
             return await run_question(client, thread_id, request, on_token)
-        words = await fill_preset(client, thread_id, choice, send=yes)
+        words = await fill_prompt(client, thread_id, choice, send=yes)
         asked = parse_request(RunRequest, **(dict(request) | {"question": f"{words}\n\n{question}".strip()}))
         return await run_question(client, thread_id, asked, on_token)
 

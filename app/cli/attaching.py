@@ -22,15 +22,15 @@ DOCUMENT_MARK = "doc:"
 
 
 @dataclass(frozen=True, slots=True)
-class PresetChoice:
+class PromptToFill:
     """A prompt of a server and what its blanks hold."""
 
     server: str
-    prompt: str
+    name: str
     arguments: dict[str, str]
 
 
-def parse_preset(named: str, pairs: Sequence[str]) -> PresetChoice | None:
+def parse_prompt(named: str, pairs: Sequence[str]) -> PromptToFill | None:
     """The prompt of ``--prompt`` and ``--arg``; None without one.
 
     Raises:
@@ -49,7 +49,7 @@ def parse_preset(named: str, pairs: Sequence[str]) -> PresetChoice | None:
         if not (name and separator):
             raise typer.BadParameter(f"{pair!r} is not NAME=VALUE.", param_hint="--arg")
         arguments[name] = value
-    return PresetChoice(server, prompt, arguments)
+    return PromptToFill(server, prompt, arguments)
 
 
 async def attach_all(client: ApiClient, thread_id: str, named: Sequence[str]) -> None:
@@ -75,7 +75,7 @@ async def attach_all(client: ApiClient, thread_id: str, named: Sequence[str]) ->
         output.write_error(plain(f"Attached {entry.name} ({entry.characters:,} characters)."))
 
 
-async def fill_preset(client: ApiClient, thread_id: str, choice: PresetChoice, *, send: bool) -> str:
+async def fill_prompt(client: ApiClient, thread_id: str, choice: PromptToFill, *, send: bool) -> str:
     """The words of a prompt, shown and agreed to; what it brings with it is attached.
 
     Args:
@@ -92,9 +92,9 @@ async def fill_preset(client: ApiClient, thread_id: str, choice: PresetChoice, *
     from app.attachment_schema import AttachEmbedded
     from app.tool_schema import PromptFill
 
-    filled = await client.fill_prompt(choice.server, choice.prompt, PromptFill(arguments=choice.arguments))
+    filled = await client.fill_prompt(choice.server, choice.name, PromptFill(arguments=choice.arguments))
     question = filled.question
-    output.write_error(plain(f"{choice.server}/{choice.prompt} says:\n{question}\n"))
+    output.write_error(plain(f"{choice.server}/{choice.name} says:\n{question}\n"))
     if not send:
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
             raise typer.BadParameter("a server wrote these words; send them with --yes.", param_hint="--prompt")

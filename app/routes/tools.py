@@ -82,7 +82,7 @@ async def read_resource(
 
 @router.get("/servers/{server}/prompts", operation_id="list_prompts", responses=problems(404, 503))
 async def list_prompts(server: str, platform: PlatformDep) -> PromptListing:
-    """The server's prompts, for presets."""
+    """The server's prompts, for the question box."""
     return await platform.tools.prompts(server)
 
 

@@ -3,14 +3,14 @@ from __future__ import annotations
 import pytest
 import typer
 
-from app.cli.attaching import PresetChoice, parse_preset
+from app.cli.attaching import PromptToFill, parse_prompt
 from app.tool_schema import PromptLine, PromptText, ResourcePiece
 
 
 def test_prompt_and_its_arguments_are_understood() -> None:
-    choice = parse_preset("notes/sum_up", ["style=short", "of=a=b"])
-    assert choice == PresetChoice("notes", "sum_up", {"style": "short", "of": "a=b"})
-    assert parse_preset("", []) is None
+    choice = parse_prompt("notes/sum_up", ["style=short", "of=a=b"])
+    assert choice == PromptToFill("notes", "sum_up", {"style": "short", "of": "a=b"})
+    assert parse_prompt("", []) is None
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ def test_prompt_and_its_arguments_are_understood() -> None:
 )
 def test_what_is_missing_is_named(named: str, pairs: list[str], hint: str) -> None:
     with pytest.raises(typer.BadParameter) as raised:
-        parse_preset(named, pairs)
+        parse_prompt(named, pairs)
     assert raised.value.param_hint == hint
 
 

@@ -126,13 +126,13 @@ def test_prompt_is_filled_in_put_into_the_box_and_sent_by_the_person_alone(page:
     dialog = page.get_by_role("dialog")
     dialog.get_by_role("button", name="Fill in").click()
     expect(dialog.get_by_text("Who is on call on tuesday?")).to_be_visible()
-    _shot(page, "preset-dialog")
+    _shot(page, "prompt-dialog")
     dialog.get_by_role("button", name="Put into the question box").click()
 
     box = page.get_by_test_id("stChatInputTextArea")
     expect(box).to_have_value("Who is on call on tuesday?")
     expect(page.get_by_text("From texts/who").first).to_be_visible()
-    _shot(page, "preset-in-box")
+    _shot(page, "prompt-in-box")
     with ApiClient(api) as client:
         asked = [run.question for thread in client.threads() for run in client.thread(thread.thread_id).runs]
     assert "Who is on call on tuesday?" not in asked

@@ -63,7 +63,7 @@ class PromptArgument(_Value):
 
 
 class ServerPrompt(_Value):
-    """A prompt that a server offers as a preset."""
+    """A prompt that a server offers."""
 
     name: str
     title: str = ""

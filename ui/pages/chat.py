@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from app.schema import AgentInfo, CollectionInfo, RunInfo, RunRequest, ThreadDetail
-from ui import presets, session
+from ui import prompt_in_box, session
 from ui.attachments import draw_attachments
 from ui.cards import confirm_destructive, draw_notes
 from ui.errors import ApiRefused, UiError
@@ -94,12 +94,14 @@ def _ask(question: str, thread_id: str | None, *, collections: tuple[str, ...], 
     client = session.client()
     try:
         thread_id = thread_id or client.create_thread().thread_id
-        asked = RunRequest(question=question.strip(), collections=collections, agent=agent, preset=presets.current())
+        asked = RunRequest(
+            question=question.strip(), collections=collections, agent=agent, prompt=prompt_in_box.current()
+        )
         client.start_run(thread_id, asked)
     except ApiRefused as error:
         session.notify("error", str(error))
     else:
-        presets.forget()
+        prompt_in_box.forget()
     session.open_thread(thread_id)
     st.rerun()
 

@@ -90,6 +90,6 @@ def _taint(request: AnswerRequest, attached: tuple[Hit, ...]) -> str:
     """Where text from outside came from before anything was searched or called; empty without any."""
     if attached:
         return f"attached text {attachment_names(attached)}"
-    if request.preset:
-        return f"prompt {request.preset}"
+    if request.prompt:
+        return f"prompt {request.prompt}"
     return EARLIER_TURNS if request.history else ""

@@ -30,8 +30,8 @@ class AttachedBench(Bench):
         return replace(super().parts, attached_texts=read)
 
 
-async def _run(bench: Bench, *, preset: str = "", attachments: tuple[str, ...] = ("a1",)) -> list[RunEvent]:
-    request = replace(ask(QUESTION), attachments=attachments, preset=preset)
+async def _run(bench: Bench, *, prompt: str = "", attachments: tuple[str, ...] = ("a1",)) -> list[RunEvent]:
+    request = replace(ask(QUESTION), attachments=attachments, prompt=prompt)
     runner = ActingRunner(leases=bench.leases, checkpointer=bench.saver)
     return [event async for event in runner.run(request, bench.parts)]
 
@@ -55,6 +55,6 @@ async def test_attached_text_taints_the_calls_of_its_thread(engine: AsyncEngine)
 
 async def test_question_made_from_a_servers_prompt_taints_as_well(engine: AsyncEngine) -> None:
     bench = AttachedBench(engine, ScriptedChatModel([RAISE, REPLY]), texts=())
-    await _run(bench, preset="notes/sum_up", attachments=())
+    await _run(bench, prompt="notes/sum_up", attachments=())
     (call,) = await bench.waiting()
     assert call.taint_source == "prompt notes/sum_up"

@@ -4,28 +4,28 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app.schema import Preset
+from app.schema import PromptChoice
 
 QUESTION_BOX = "question"
 """Key of the question box."""
-_PRESET = "preset_in_box"
+_CHOICE = "prompt_in_box"
 _TEXT = "text_for_box"
 
 
-def put(preset: Preset, text: str) -> None:
+def put(prompt: PromptChoice, text: str) -> None:
     """Have the text put into the box; the person sends it."""
-    st.session_state[_PRESET] = preset
+    st.session_state[_CHOICE] = prompt
     st.session_state[_TEXT] = text
 
 
-def current() -> Preset | None:
+def current() -> PromptChoice | None:
     """The prompt that the words in the box are from."""
-    return st.session_state.get(_PRESET)
+    return st.session_state.get(_CHOICE)
 
 
 def forget() -> None:
     """The question is the person's own."""
-    st.session_state.pop(_PRESET, None)
+    st.session_state.pop(_CHOICE, None)
 
 
 def fill_box() -> None:

@@ -8,9 +8,9 @@ from __future__ import annotations
 import streamlit as st
 
 from app.attachment_schema import AttachEmbedded
-from app.schema import Preset
+from app.schema import PromptChoice
 from app.tool_schema import PromptFill, PromptInfo, PromptText, ResourcePiece
-from ui import blanks, presets, session
+from ui import blanks, prompt_in_box, session
 from ui.attach_dialog import attach, choose_server, listed_once
 from ui.errors import UiError
 from ui.markup import text_html
@@ -22,7 +22,7 @@ _LISTED = "listed_prompts"
 _FILLED = "filled_prompt"
 
 
-def open_preset_dialog() -> None:
+def open_prompt_dialog() -> None:
     """Open the dialog with fresh lists."""
     for key in (_LISTED, _FILLED):
         st.session_state.pop(key, None)
@@ -33,7 +33,7 @@ def open_preset_dialog() -> None:
 @st.dialog("Start from a prompt", icon=":material/edit_note:", width="medium")
 def _dialog() -> None:
     st.caption("Prompts come from MCP servers. You see the words before they are used, and send them yourself.")
-    server = choose_server("preset-server")
+    server = choose_server("prompt-server")
     if server is None:
         return
     listed = listed_once(_LISTED, server, _prompts)
@@ -43,17 +43,17 @@ def _dialog() -> None:
         st.caption(f"{literal(server)} has no prompts.")
         return
     chosen = st.selectbox(
-        "Prompt", listed, index=None, format_func=_label, placeholder="Choose a prompt", key=f"preset-{server}"
+        "Prompt", listed, index=None, format_func=_label, placeholder="Choose a prompt", key=f"prompt-{server}"
     )
     if chosen is None:
         return
     if chosen.description:
         st.caption(literal(chosen.description))
-    key = f"preset-{server}-{chosen.name}"
+    key = f"prompt-{server}-{chosen.name}"
     blanks.draw_blanks(chosen.arguments, server=server, key=key, prompt=chosen.name)
     values = blanks.values_of(chosen.arguments, key=key)
     lacking = blanks.missing(chosen.arguments, values)
-    if st.button("Fill in", key="preset-fill", icon=":material/edit:", disabled=bool(lacking)):
+    if st.button("Fill in", key="prompt-fill", icon=":material/edit:", disabled=bool(lacking)):
         _fill(server, chosen.name, values)
     filled: PromptText | None = st.session_state.get(_FILLED)
     if filled is not None and (filled.server, filled.name) == (server, chosen.name):
@@ -89,12 +89,12 @@ def _draw_filled(filled: PromptText) -> None:
         return
     if st.button(
         "Put into the question box",
-        key="preset-use",
+        key="prompt-use",
         type="primary",
         icon=":material/input:",
         disabled=not question and not readable,
     ) and _attach_all(filled.server, readable):
-        presets.put(Preset(server=filled.server, prompt=filled.name), question)
+        prompt_in_box.put(PromptChoice(server=filled.server, name=filled.name), question)
         st.rerun()
 
 
