@@ -33,6 +33,10 @@ ProblemCode: TypeAlias = Literal[
     "model_unknown",
     "eval_unknown",
     "agent_unknown",
+    "preset_unknown",
+    "preset_invalid",
+    "user_busy",
+    "tokens_spent",
     "fact_unknown",
     "memory_full",
     "run_active",
@@ -199,6 +203,13 @@ class ThreadCreate(_Body):
     title: str = Field(default="", max_length=200)
 
 
+class ThreadChange(_Body):
+    """What changes of a thread; null leaves a field as it is."""
+
+    preset: Annotated[str, StringConstraints(max_length=64)] | None = None
+    """Preset of questions that name none; empty takes it off."""
+
+
 class PromptChoice(_Body):
     """The prompt of an MCP server that a question was made from: its words are from outside."""
 
@@ -227,6 +238,10 @@ class RunRequest(_Body, SamplingChoice):
     """Where the question was made from a prompt of a server, whether or not it was changed since."""
     drop_filters: tuple[Annotated[str, StringConstraints(max_length=200)], ...] = Field(default=(), max_length=20)
     """Names of filters that are read from the question's words and are not to act, see ``query_rewritten``."""
+    preset: Annotated[str, StringConstraints(max_length=64)] | None = None
+    """Preset whose values stand where the request has none; null takes that of the thread, empty takes none."""
+    preset_version: int | None = Field(default=None, ge=1)
+    """Version of the preset; null takes the current one."""
 
 
 RunState: TypeAlias = Literal["running", "waiting", "answered", "abstained", "failed", "cancelled"]
@@ -246,6 +261,10 @@ class RunInfo(BaseModel):
     error: str | None = None
     agent: str = ""
     """Agent that acts on it; empty for an answer from documents alone."""
+    preset: str = ""
+    """Preset that it was asked with; empty without one."""
+    preset_version: int = 0
+    """Version of the preset; 0 without one."""
 
 
 class AgentInfo(BaseModel):
@@ -273,6 +292,8 @@ class ThreadInfo(BaseModel):
     created_at: str
     updated_at: str
     runs: int
+    preset: str = ""
+    """Preset of questions that name none; empty without one."""
 
 
 class ThreadList(BaseModel):
