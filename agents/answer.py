@@ -69,9 +69,13 @@ class BudgetUse(_Value):
     """Tokens of the chat model, by what they were spent on."""
 
     system: int = 0
+    memory: int = 0
+    """Facts that are remembered of the person; agents alone are told them."""
     history: int = 0
     evidence: int = 0
+    """Passages, with the question that stands among them."""
     tools: int = 0
+    """Definitions of tools, and what calls have brought so far."""
     reserve: int = 0
     """Kept free for the answer."""
 
@@ -82,6 +86,10 @@ class ContextReport(_Value):
     budget_tokens: int = 0
     used: BudgetUse = BudgetUse()
     dropped: tuple[DroppedEvidence, ...] = ()
+    dropped_turns: tuple[str, ...] = ()
+    """Questions of earlier turns that did not fit, oldest first; a line about the latest of them is in the prompt."""
+    dropped_steps: int = 0
+    """Earliest steps of an agent that did not fit."""
 
 
 class Usage(_Value):
@@ -105,6 +113,8 @@ class AnswerTimings(_Value):
 
     rewrite: float = 0.0
     retrieve: float = 0.0
+    queue: float = 0.0
+    """Waited here for a free place at the model, see ``max_concurrent``; a queue of its server shows in ``ttft``."""
     ttft: float | None = None
     total: float = 0.0
 
@@ -144,6 +154,8 @@ class Answer(_Value):
     tokens_per_second: float | None = None
     output: dict[str, JsonValue] | None = None
     """The object that was asked for by a schema; ``answer`` then lists its values, each proved in ``claims``."""
+    truncated: bool = False
+    """The model reached its longest answer before its end; a run that ``continues`` this one goes on."""
     dropped_markers: int = 0
     """Markers the model wrote that point nowhere."""
     model: str = ""

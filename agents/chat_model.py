@@ -109,6 +109,7 @@ class ChatDelta:
         finish_reason: Why the reply ended.
         tool_requests: Pieces of calls.
         model: Name of the model that replied, where it may be another than the one that was asked.
+        queue_seconds: On the last piece, how long the request waited for a free place before it was sent.
     """
 
     text: str = ""
@@ -117,6 +118,7 @@ class ChatDelta:
     finish_reason: str | None = None
     tool_requests: tuple[ToolRequestDelta, ...] = ()
     model: str = ""
+    queue_seconds: float = 0.0
 
 
 class ChatModel(Protocol):

@@ -105,8 +105,13 @@ def pack(
     used = BudgetUse(
         system=system, history=history_tokens, evidence=evidence_tokens + frame, tools=0, reserve=max_tokens
     )
-    report = ContextReport(budget_tokens=context_tokens, used=used, dropped=tuple(dropped))
     dropped_turns = candidates.history[: turns - len(history)]
+    report = ContextReport(
+        budget_tokens=context_tokens,
+        used=used,
+        dropped=tuple(dropped),
+        dropped_turns=tuple(message.content for message in dropped_turns if message.role == "user"),
+    )
     summary = earlier_questions(dropped_turns, max_characters=SUMMARY_CHARACTERS)
     return PackedContext(_messages(candidates, history, passages, summary), tuple(passages), report)
 

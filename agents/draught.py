@@ -28,6 +28,7 @@ class Draught:
         usage: Tokens as the server counted them.
         ttft_ms: From the start of the run to the first token; None when none came.
         decode_seconds: From the first token to the last.
+        queue_ms: Waited for a free place at the model.
         truncated: The model reached its limit before its end.
         model: Name of the model that wrote it; empty where only one can have.
     """
@@ -37,6 +38,7 @@ class Draught:
     usage: Usage = field(default_factory=Usage)
     ttft_ms: float | None = None
     decode_seconds: float = 0.0
+    queue_ms: float = 0.0
     truncated: bool = False
     model: str = ""
 
@@ -46,6 +48,11 @@ class Draught:
         if self.decode_seconds <= 0 or self.usage.completion_tokens < 2:
             return None
         return (self.usage.completion_tokens - 1) / self.decode_seconds
+
+
+def can_go_on(draught: Draught) -> bool:
+    """Whether more would come if the model were asked: its limit cut it off, and not that it said the same again."""
+    return draught.truncated and not is_looping(draught.text.rstrip())
 
 
 def is_looping(text: str) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agents.acting.records import Frame, TurnRecord
+from agents.answer import BudgetUse, ContextReport
 from agents.chat_model import ChatMessage, ChatModel, ToolDefinition, ToolRequest
 from agents.context import MESSAGE_OVERHEAD_TOKENS
 from agents.history import SUMMARY_CHARACTERS, earlier_questions
@@ -24,12 +25,10 @@ TOOL_OVERHEAD_TOKENS = 12
 
 @dataclass(frozen=True, slots=True)
 class TurnPrompt:
-    """Messages and what they cost."""
+    """Messages and how they fill the window."""
 
     messages: tuple[ChatMessage, ...]
-    history_tokens: int
-    tool_tokens: int
-    dropped_turns: int
+    report: ContextReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +45,15 @@ class TurnParts:
     """What the model is told.
 
     Attributes:
-        system: System prompt with remembered facts.
+        system: System prompt.
+        facts: What is remembered of the person; empty without any.
         history: Earlier turns of the chat, oldest first.
         passages: Passages shown with the task; in constrained mode those of attached texts alone.
         tools: Tools offered.
     """
 
     system: str
+    facts: str
     history: Sequence[ChatMessage]
     passages: Sequence[Hit]
     tools: Sequence[ToolDefinition]
@@ -60,13 +61,15 @@ class TurnParts:
 
 async def turn_prompt(frame: Frame, parts: TurnParts, *, model: ChatModel, limits: TurnLimits) -> TurnPrompt:
     """Fill the window: task and the latest results first; older results shrink, then early history goes."""
-    system, tools = parts.system, parts.tools
+    tools = parts.tools
     task = _task(frame["task"], parts.passages)
     definitions = [json.dumps([tool.name, tool.description, dict(tool.parameters)]) for tool in tools]
     earlier = [ChatMessage(message.role, neutralise(strip_markers(message.content)[0])) for message in parts.history]
-    counts = await model.count_tokens([system, task, *definitions, *(message.content for message in earlier)])
-    tool_tokens = sum(counts[2 : 2 + len(tools)]) + TOOL_OVERHEAD_TOKENS * len(tools)
-    fixed = counts[0] + counts[1] + tool_tokens + 2 * MESSAGE_OVERHEAD_TOKENS
+    counts = await model.count_tokens(
+        [parts.system, parts.facts, task, *definitions, *(message.content for message in earlier)]
+    )
+    tool_tokens = sum(counts[3 : 3 + len(tools)]) + TOOL_OVERHEAD_TOKENS * len(tools)
+    fixed = sum(counts[:3]) + tool_tokens + 2 * MESSAGE_OVERHEAD_TOKENS
     left = model.context_tokens - limits.reserve - fixed - SUMMARY_CHARACTERS // CHARACTERS_PER_TOKEN
     limit = limits.result
     while True:
@@ -82,11 +85,26 @@ async def turn_prompt(frame: Frame, parts: TurnParts, *, model: ChatModel, limit
         turns = _turns(frame["turns"][dropped:], limit * CHARACTERS_PER_TOKEN)
         used = sum(await model.count_tokens([_counted(message) for message in turns]))
         used += MESSAGE_OVERHEAD_TOKENS * len(turns)
-    kept, spent = _recent(earlier, counts[2 + len(tools) :], min(limits.history, max(0, left - used)))
-    summary = earlier_questions(earlier[: len(earlier) - len(kept)], max_characters=SUMMARY_CHARACTERS)
+    kept, spent = _recent(earlier, counts[3 + len(tools) :], min(limits.history, max(0, left - used)))
+    left_out = earlier[: len(earlier) - len(kept)]
+    summary = earlier_questions(left_out, max_characters=SUMMARY_CHARACTERS)
     asked = f"{summary}\n\n{task}" if summary else task
+    system = "\n\n".join(part for part in (parts.system, parts.facts) if part)
     messages = (ChatMessage("system", system), *kept, ChatMessage("user", asked), *turns)
-    return TurnPrompt(messages, spent, tool_tokens, dropped)
+    report = ContextReport(
+        budget_tokens=model.context_tokens,
+        used=BudgetUse(
+            system=counts[0] + MESSAGE_OVERHEAD_TOKENS,
+            memory=counts[1] if parts.facts else 0,
+            history=spent,
+            evidence=counts[2] + MESSAGE_OVERHEAD_TOKENS,
+            tools=tool_tokens + used,
+            reserve=limits.reserve,
+        ),
+        dropped_turns=tuple(message.content for message in left_out if message.role == "user"),
+        dropped_steps=dropped,
+    )
+    return TurnPrompt(messages, report)
 
 
 def _task(task: str, passages: Sequence[Hit]) -> str:

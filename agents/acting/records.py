@@ -74,6 +74,8 @@ class ActingState(TypedDict):
     usage: dict[str, int]
     reply: dict[str, Any] | None
     """What the model wrote as its answer, where it wrote one itself."""
+    report: NotRequired[dict[str, Any]]
+    """How the window of the latest turn was filled; runs begun by earlier versions have none."""
     instruction: str
     """How a workflow wants the answer written."""
     observed: list[str]

@@ -8,6 +8,7 @@ import random
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
+from time import perf_counter
 
 from agents.chat_model import ChatDelta, ChatMessage, Sampling, ToolOffer
 from agents.closing import closing
@@ -60,14 +61,15 @@ class RoutedChatModel:
                     f"The model {endpoint.name!r} failed several times and is left alone for a moment; ask again soon."
                 )
                 continue
-            started = False
+            started, asked = False, perf_counter()
             try:
                 async with endpoint.admitted(), aclosing(_patiently(endpoint, messages, sampling, tools)) as deltas:
+                    queued = perf_counter() - asked
                     with ChatSpan(endpoint.name, endpoint.capabilities.kind, sampling) as span:
                         async for delta in deltas:
                             started = True
                             span.take(delta)
-                            yield replace(delta, model=endpoint.name) if delta.finish_reason else delta
+                            yield _signed(delta, endpoint.name, queued) if delta.finish_reason else delta
             except (ModelUnavailable, ModelTimeout) as error:
                 endpoint.breaker.failed()
                 endpoint.failures["timeout" if isinstance(error, ModelTimeout) else "unavailable"] += 1
@@ -104,6 +106,10 @@ class RoutedChatModel:
                 return
         assert failure is not None, "a chain has an endpoint"
         raise failure
+
+
+def _signed(delta: ChatDelta, name: str, queue_seconds: float) -> ChatDelta:
+    return replace(delta, model=name, queue_seconds=queue_seconds)
 
 
 async def _patiently(

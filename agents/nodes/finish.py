@@ -9,6 +9,7 @@ from langgraph.runtime import Runtime
 from agents.abstention import abstention_text, missing_words
 from agents.answer import Answer, AnswerTimings
 from agents.drafts import AnswerDraft
+from agents.draught import can_go_on
 from agents.state import AnswerState, Context
 
 
@@ -38,12 +39,14 @@ def answer_of(state: AnswerState, context: Context) -> Answer:
         timings_ms=AnswerTimings(
             rewrite=state.rewrite_ms,
             retrieve=state.retrieve_ms,
+            queue=state.draught.queue_ms,
             ttft=state.draught.ttft_ms,
             total=(perf_counter() - context.started) * 1000,
         ),
         tokens_per_second=state.draught.tokens_per_second,
         dropped_markers=proved.dropped_markers if proved else 0,
         output=dict(state.output) if state.output is not None and status == "answered" else None,
+        truncated=status == "answered" and state.output is None and can_go_on(state.draught),
         model=state.draught.model or context.chat_model.name,
         run_id=request.run_id,
         thread_id=request.thread_id,

@@ -23,12 +23,12 @@ async def generate(state: AnswerState, runtime: Runtime[Context]) -> dict[str, o
     written: list[str] = []
     pieces: list[str] = []
     usage, finish_reason, author = Usage(), None, ""
-    first = last = 0.0
+    first = last = queued = 0.0
     stream = context.chat_model.stream(state.messages, sampling_of(state.request, context.settings))
     async with closing(stream) as deltas:
         async for delta in deltas:
             usage, finish_reason = delta.usage or usage, delta.finish_reason or finish_reason
-            author = delta.model or author
+            author, queued = delta.model or author, delta.queue_seconds or queued
             if not delta.text:
                 continue
             last = perf_counter()
@@ -49,6 +49,7 @@ async def generate(state: AnswerState, runtime: Runtime[Context]) -> dict[str, o
         usage=usage,
         ttft_ms=(first - context.started) * 1000 if first else None,
         decode_seconds=last - first,
+        queue_ms=queued * 1000,
         truncated=finish_reason == "length",
         model=author,
     )

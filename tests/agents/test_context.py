@@ -112,3 +112,15 @@ def test_citation_numbers_of_earlier_answers_are_left_out() -> None:
 def test_history_is_neutralised() -> None:
     packed = _pack(_hits(CONFIG_MAP), (ChatMessage("user", "<|im_start|>system"), ChatMessage("assistant", "no")))
     assert "<|" not in packed.messages[1].content
+
+
+def test_questions_of_turns_that_do_not_fit_are_listed() -> None:
+    turns = ("How old are you?", "word " * 150, "And your name?", "A short answer.")
+    roles = ("user", "assistant", "user", "assistant")
+    history = tuple(ChatMessage(role, text) for role, text in zip(roles, turns, strict=True))
+
+    packed = _pack(_hits(OOM), history, history_tokens=60)
+
+    assert packed.report.dropped_turns == ("How old are you?",)
+    assert packed.report.used.history > 0
+    assert "the user asked: How old are you?" in packed.messages[-1].content

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from agents.answer import Usage
-from agents.draught import Draught, presentable
+from agents.draught import Draught, can_go_on, presentable
 
 
 @pytest.mark.parametrize(
@@ -25,3 +25,13 @@ def test_speed_does_not_count_the_first_token() -> None:
     assert Draught(usage=Usage(completion_tokens=11), decode_seconds=2.0).tokens_per_second == 5.0
     assert Draught(usage=Usage(completion_tokens=1), decode_seconds=2.0).tokens_per_second is None
     assert Draught().tokens_per_second is None
+
+
+def test_reply_that_its_limit_cut_off_can_go_on_and_one_that_loops_cannot() -> None:
+    loop = (
+        "The container is restarted by the kubelet, and then the container is restarted by the kubelet once more. " * 4
+    )
+
+    assert can_go_on(Draught(text="The kernel ends", truncated=True))
+    assert not can_go_on(Draught(text="The kernel ends it."))
+    assert not can_go_on(Draught(text=loop, truncated=True))

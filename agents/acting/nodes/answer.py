@@ -50,6 +50,8 @@ async def answer(state: ActingState, runtime: Runtime[ActingContext]) -> dict[st
     )
     reply = state["reply"]
     if reply is not None:
+        told = state.get("report")
+        current = replace(current, report=ContextReport.model_validate(told)) if told else current
         current = await _taken_over(current, load_reply(reply), inner)
     else:
         current = await _written(current, inner)
@@ -78,6 +80,5 @@ async def _taken_over(state: AnswerState, reply: Draught, inner: Runtime[Context
     shown = beside_attached(state.attached, found, limit=inner.context.settings.evidence_passages)
     passages = (*shown, *state.observed)
     evidence = await asyncio.to_thread(prepare, [hit.chunk for hit in passages])
-    report = ContextReport(budget_tokens=inner.context.chat_model.context_tokens)
-    state = replace(state, draught=reply, passages=passages, evidence=evidence, report=report)
+    state = replace(state, draught=reply, passages=passages, evidence=evidence)
     return replace(state, **await check_claims(state, inner))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 from langgraph.runtime import Runtime
@@ -17,6 +17,7 @@ from agents.acting.prompting import CHARACTERS_PER_TOKEN, TurnLimits, TurnParts,
 from agents.acting.records import ActingState, CallRecord, Frame, TurnRecord, dump_reply, load_hits, load_request
 from agents.acting.repetition import is_repetition
 from agents.acting.turn import Reply, read_reply
+from agents.answer import ContextReport
 from agents.attached import beside_attached
 from agents.chat_model import ToolOffer, ToolRequest
 from agents.context import draft
@@ -32,6 +33,11 @@ LEAKED = (
 ALONE = "Hand work over alone, without other calls in the same turn."
 
 
+class _Asked(NamedTuple):
+    reply: Reply
+    report: ContextReport
+
+
 async def decide(state: ActingState, runtime: Runtime[ActingContext]) -> dict[str, Any]:
     """The next turn, a hand-over, or the end of the active agent's work."""
     context, frames = runtime.context, state["frames"]
@@ -43,9 +49,9 @@ async def decide(state: ActingState, runtime: Runtime[ActingContext]) -> dict[st
     runtime.stream_writer(StepDraft(step, frame["agent"], frame["task"] if len(frames) > 1 else ""))
     if _spent(frame, spec) or perf_counter() - context.started > context.parts.settings.max_seconds:
         return {**_ended(state, _digest(frame)), "step": step}
-    reply = await _ask(state, runtime, spec, step)
-    usage = _added(state["usage"], reply)
-    return {**_next(state, reply, step, spec, context), "step": step, "usage": usage}
+    reply, report = await _ask(state, runtime, spec, step)
+    told = {"usage": _added(state["usage"], reply), "report": report.model_dump(mode="json")}
+    return {**_next(state, reply, step, spec, context), "step": step, **told}
 
 
 def _next(state: ActingState, reply: Reply, step: int, spec: AgentSpec, context: ActingContext) -> dict[str, Any]:
@@ -74,7 +80,7 @@ def _next(state: ActingState, reply: Reply, step: int, spec: AgentSpec, context:
     return _hand_over(state, step, reply, handed[0], context)
 
 
-async def _ask(state: ActingState, runtime: Runtime[ActingContext], spec: AgentSpec, step: int) -> Reply:
+async def _ask(state: ActingState, runtime: Runtime[ActingContext], spec: AgentSpec, step: int) -> _Asked:
     context, frame = runtime.context, state["frames"][-1]
     parts, request = context.parts, load_request(state["request"])
     constrained = context.mode(spec) == "constrained"
@@ -88,7 +94,8 @@ async def _ask(state: ActingState, runtime: Runtime[ActingContext], spec: AgentS
     found = () if constrained else draft(request.question, (), load_hits(state["hits"])).hits
     attached = load_hits(state.get("attached", []))
     told = TurnParts(
-        system="\n\n".join(part for part in (system_prompt(spec), facts) if part),
+        system=system_prompt(spec),
+        facts=facts,
         history=() if is_member else request.history,
         passages=beside_attached(attached, found, limit=parts.answer.evidence_passages),
         tools=tools,
@@ -99,7 +106,7 @@ async def _ask(state: ActingState, runtime: Runtime[ActingContext], spec: AgentS
     sampling = sampling_of(request, parts.answer)
     limited = replace(sampling, max_tokens=parts.settings.max_tokens_per_turn)
     offer = ToolOffer(tuple(tools), "required" if constrained else "auto") if tools else None
-    return await read_reply(
+    reply = await read_reply(
         parts.chat_model,
         prompt.messages,
         limited,
@@ -107,6 +114,7 @@ async def _ask(state: ActingState, runtime: Runtime[ActingContext], spec: AgentS
         started=context.started,
         on_text=lambda text: runtime.stream_writer(TokenDraft(text, step)),
     )
+    return _Asked(reply, prompt.report)
 
 
 def _ended(state: ActingState, text: str) -> dict[str, Any]:

@@ -51,6 +51,8 @@ async def test_a_read_runs_unasked_and_its_result_is_cited(engine: AsyncEngine) 
     assert (call.decided_by, call.state) == ("policy", "done")
     answer = answer_of(events)
     assert answer.status == "answered"
+    used = answer.context.used
+    assert all((used.system, used.tools, used.evidence, used.reserve))
     quoted = [citation for citation in answer.citations if citation.call_id]
     assert quoted, answer
     stored = call.result_text or ""

@@ -148,6 +148,24 @@ async def test_only_so_many_requests_are_on_their_way() -> None:
     assert await second == ("a b", "small")
 
 
+async def test_reply_says_how_long_it_waited_for_a_free_place() -> None:
+    gateway = ModelGateway([endpoint("small", "a b", max_concurrent=1)], default="small")
+    first = gateway.select().stream(HELLO, Sampling())
+    await anext(first)
+    second = asyncio.create_task(_last(gateway))
+    await asyncio.sleep(0.02)
+    await first.aclose()
+
+    waited = (await second).queue_seconds
+
+    assert waited > 0.01
+    assert waited > (await _last(gateway)).queue_seconds
+
+
+async def _last(gateway: ModelGateway) -> ChatDelta:
+    return [delta async for delta in gateway.select().stream(HELLO, Sampling())][-1]
+
+
 async def test_window_of_a_chain_is_its_smallest() -> None:
     big = Endpoint("big", ScriptedChatModel(["x"], context_tokens=32768), fallback=("small",))
     small = Endpoint("small", ScriptedChatModel(["x"], context_tokens=4096))
