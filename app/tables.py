@@ -17,9 +17,11 @@ threads = sa.Table(
     sa.Column("origin", sa.String(16), nullable=False),
     sa.Column("created_at", sa.String(32), nullable=False),
     sa.Column("updated_at", sa.String(32), nullable=False),
+    sa.Column("preset", sa.String(64), nullable=False, server_default=""),
     sa.Index("ix_threads_updated_at", "updated_at"),
 )
-"""``origin`` is ``chat``, or ``completion`` for a thread that one call of ``/v1/chat/completions`` made."""
+"""``origin`` is ``chat``, or ``completion`` for a thread that one call of ``/v1/chat/completions`` made. ``preset`` is
+taken by questions that name none."""
 
 runs = sa.Table(
     "runs",
@@ -35,11 +37,17 @@ runs = sa.Table(
     sa.Column("owner", sa.Text, nullable=False),
     sa.Column("agent", sa.String(64), nullable=False, server_default=""),
     sa.Column("request", sa.Text, nullable=False, server_default=""),
+    sa.Column("preset", sa.String(64), nullable=False, server_default=""),
+    sa.Column("preset_version", sa.Integer, nullable=False, server_default="0"),
+    sa.Column("asked_by", sa.String(200), nullable=False, server_default=""),
+    sa.Column("tokens", sa.Integer, nullable=False, server_default="0"),
     sa.Index("ix_runs_thread_id", "thread_id", "created_at"),
     sa.Index("ix_runs_state", "state"),
 )
 """``owner`` names the machine and home whose API works on it: at its next start that API knows what it left behind.
-``agent`` is empty for answers from documents alone; ``request`` is what a run of an agent is taken up again from."""
+``agent`` is empty for answers from documents alone; ``request`` is what a run of an agent is taken up again from.
+``preset`` and ``preset_version`` name what it was asked with, ``asked_by`` who asked; ``tokens`` is what its models
+read and wrote so far."""
 
 sa.Index(
     "uq_runs_one_active_per_thread",
@@ -108,3 +116,32 @@ run_seals = sa.Table(
     sa.Column("data", sa.Text, nullable=False),
 )
 """What was true when an answer was given, for its receipt: documents may have changed before anybody asks for one."""
+
+presets = sa.Table(
+    "presets",
+    METADATA,
+    sa.Column("name", sa.String(64), primary_key=True),
+    sa.Column("current_version", sa.Integer, nullable=False),
+    sa.Column("last_version", sa.Integer, nullable=False),
+)
+"""A deleted preset keeps its row with ``current_version`` 0, so that no number is given twice: runs name it."""
+
+preset_versions = sa.Table(
+    "preset_versions",
+    METADATA,
+    sa.Column("name", sa.String(64), sa.ForeignKey("presets.name", ondelete="CASCADE"), primary_key=True),
+    sa.Column("version", sa.Integer, primary_key=True),
+    sa.Column("saved_at", sa.String(32), nullable=False),
+    sa.Column("saved_by", sa.String(200), nullable=False),
+    sa.Column("data", sa.Text, nullable=False),
+)
+"""Rows are inserted, and deleted with their preset, never changed."""
+
+token_days = sa.Table(
+    "token_days",
+    METADATA,
+    sa.Column("user", sa.String(200), primary_key=True),
+    sa.Column("day", sa.String(10), primary_key=True),
+    sa.Column("tokens", sa.Integer, nullable=False),
+)
+"""Tokens of the runs of a user by the day in UTC on which they were spent; stays when threads are deleted."""

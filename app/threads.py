@@ -50,6 +50,12 @@ class ThreadStore:
             raise ThreadUnknown(_unknown(thread_id))
         return ThreadInfo.model_validate(dict(row))
 
+    async def set_preset(self, thread_id: str, preset: str) -> ThreadInfo:
+        """Take a preset for questions that name none, or take it off with an empty name; raises ``ThreadUnknown``."""
+        async with self.engine.begin() as connection:
+            await connection.execute(threads.update().where(threads.c.thread_id == thread_id).values(preset=preset))
+        return await self.get(thread_id)
+
     async def delete(self, thread_id: str) -> None:
         """Delete the thread with its runs and their events; raises ``ThreadUnknown``."""
         async with self.engine.begin() as connection:
@@ -69,10 +75,15 @@ def utc_now() -> str:
     return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
-def _select() -> sa.Select[str, str, str, str, int]:
+def _select() -> sa.Select[str, str, str, str, int, str]:
     count = sa.select(sa.func.count()).where(runs.c.thread_id == threads.c.thread_id).scalar_subquery()
     return sa.select(
-        threads.c.thread_id, threads.c.title, threads.c.created_at, threads.c.updated_at, count.label("runs")
+        threads.c.thread_id,
+        threads.c.title,
+        threads.c.created_at,
+        threads.c.updated_at,
+        count.label("runs"),
+        threads.c.preset,
     )
 
 

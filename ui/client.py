@@ -54,7 +54,8 @@ class UploadFile(NamedTuple):
 class ApiClient:
     """Calls the API at one address; may be shared by threads.
 
-    The rest stands in ``approvals``, ``tools``, ``memory``, ``attachments``, ``presets``, and ``inside``, the inside of documents.
+    The rest stands in ``approvals``, ``tools``, ``memory``, ``attachments``, ``presets``, and ``inside``, the inside of
+    documents.
 
     Every method raises ``ApiUnreachable`` when the API does not answer and ``ApiRefused`` with the problem's
     sentence when it refuses.
