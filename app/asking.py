@@ -13,6 +13,7 @@ from agents.settings import AnswerSettings
 from agents.structured import check_schema
 from app.sampling_schema import SamplingChoice
 from app.schema import RunInfo, RunRequest
+from app.turns import Place, place_of
 from app.wiring import Platform
 from ingestion.errors import CollectionUnknown
 from ingestion.ledger import Ledger
@@ -48,6 +49,8 @@ async def ask(
         AgentUnknown: There is no such agent.
         ModelUnknown: There is no such model.
         SchemaInvalid: The output schema is none, or an agent is asked with one.
+        RunUnknown: The thread has no run that is to be replaced or continued.
+        RequestInvalid: That run cannot be.
     """
     platform.gateway.endpoint(request.model)
     if request.output_schema is not None:
@@ -56,13 +59,15 @@ async def ask(
             raise SchemaInvalid("An output schema is for answers from documents; leave it or the agent out.")
     search_filter = await search_scope(platform.ledger, request.collections, request.filter)
     if history is None:
-        history = await platform.runs.history(thread_id)
+        place = place_of(request, await platform.runs.of_thread(thread_id))
+    else:
+        place = Place(request.question, tuple(history))
     return await platform.runs.start(
         AnswerRequest(
             run_id=uuid4().hex,
             thread_id=thread_id,
-            question=request.question,
-            history=tuple(history),
+            question=place.question,
+            history=place.history,
             search_filter=search_filter,
             sampling=_sampling(platform.settings.answer, request),
             model=request.model,
@@ -72,6 +77,9 @@ async def ask(
             attachments=await platform.attachments.current(thread_id),
             prompt=request.prompt.label if request.prompt else "",
             drop_filters=request.drop_filters,
+            so_far=place.so_far,
+            replaces=request.replaces,
+            continues=request.continues,
         )
     )
 

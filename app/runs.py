@@ -27,6 +27,7 @@ from app.run_work import StopReason, Terminal, Work, ended_run
 from app.schema import RunInfo
 from app.telemetry import run_span
 from app.threads import utc_now
+from app.turns import history_of
 from ingestion.errors import LedgerUnavailable
 
 logger = logging.getLogger(__name__)
@@ -42,8 +43,6 @@ SEQ_GAP = 1000
 NEW_MESSAGE = "A new message came instead of a decision."
 STOPPED = "The run was stopped."
 UNREADABLE = "What this run was asked cannot be read any more, of another version perhaps; ask again."
-UNFINISHED = "This request was not finished; nothing that was proposed and not yet run has been run."
-"""Stands in a thread's history for a run that was stopped."""
 
 Seal: TypeAlias = Callable[[AnswerRequest, Sequence[RunEvent]], Awaitable[str]]
 """Keeps what is true when an answer is given, as text for the log; raises ``LedgerUnavailable``."""
@@ -117,6 +116,8 @@ class RunService:
             created_at=utc_now(),
             last_seq=0,
             agent=request.agent,
+            replaces=request.replaces,
+            continues=request.continues,
         )
         await self._log.create(run, request=request)
         self._begin(run, request, LiveRun(run.run_id, run.thread_id))
@@ -132,14 +133,8 @@ class RunService:
         return [self._current(run) for run in await self._log.of_thread(thread_id)]
 
     async def history(self, thread_id: str) -> tuple[ChatMessage, ...]:
-        """Questions and answers of a thread so far, oldest first; answers that broke off are left out."""
-        messages: list[ChatMessage] = []
-        for run in await self._log.of_thread(thread_id):
-            if run.answer is not None and run.state in ("answered", "abstained"):
-                messages += [ChatMessage("user", run.question), ChatMessage("assistant", run.answer.answer)]
-            elif run.agent and run.state in ("waiting", "cancelled"):
-                messages += [ChatMessage("user", run.question), ChatMessage("assistant", UNFINISHED)]
-        return tuple(messages)
+        """Questions and answers of a thread so far, see ``app.turns.history_of``."""
+        return history_of(await self._log.of_thread(thread_id))
 
     async def follow(self, run_id: str, *, after: int = 0) -> AsyncGenerator[RunEvent]:
         """Events with a number above ``after``: those in the log, then those to come, no gap and none twice.

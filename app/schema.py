@@ -238,6 +238,12 @@ class RunRequest(_Body, SamplingChoice):
     """Where the question was made from a prompt of a server, whether or not it was changed since."""
     drop_filters: tuple[Annotated[str, StringConstraints(max_length=200)], ...] = Field(default=(), max_length=20)
     """Names of filters that are read from the question's words and are not to act, see ``query_rewritten``."""
+    replaces: Annotated[str, StringConstraints(max_length=64)] = ""
+    """Run of the thread whose place this one takes: once it has an answer, the other is left out of the history. Not
+    one of an agent."""
+    continues: Annotated[str, StringConstraints(max_length=64)] = ""
+    """Run of the thread whose answer is ``truncated`` and goes on with this one; its question is asked again, whatever
+    ``question`` says. Not with ``agent`` or ``output_schema``."""
     preset: Annotated[str, StringConstraints(max_length=64)] | None = None
     """Preset whose values stand where the request has none; null takes that of the thread, empty takes none."""
     preset_version: int | None = Field(default=None, ge=1)
@@ -261,6 +267,10 @@ class RunInfo(BaseModel):
     error: str | None = None
     agent: str = ""
     """Agent that acts on it; empty for an answer from documents alone."""
+    replaces: str = ""
+    """Run whose place this one takes; empty for a new turn of the thread."""
+    continues: str = ""
+    """Run whose answer this one goes on with; empty for a new answer."""
     preset: str = ""
     """Preset that it was asked with; empty without one."""
     preset_version: int = 0

@@ -12,7 +12,9 @@ from agents.answer import ContextReport
 from agents.attached import with_attached
 from agents.context import draft, pack
 from agents.drafts import HitsDraft
+from agents.markers import strip_markers
 from agents.neighbours import beside, neighbours
+from agents.prompting import fill_prompt, neutralise
 from agents.proof.evidence import prepare
 from agents.sampling import sampling_of
 from agents.state import AnswerState, Context
@@ -42,8 +44,7 @@ async def build_context(state: AnswerState, runtime: Runtime[Context]) -> dict[s
         read = partial(neighbours, found_hits, scope=request.search_filter, chunks=context.store.chunks, best=best)
         found_hits = beside(found_hits, await asyncio.to_thread(read), after=best)
     passages = (*state.attached, *state.observed, *found_hits)
-    told = state.instruction if request.output_schema is None else instruction(request.output_schema)
-    candidates = draft(request.question, request.history, passages, instruction=told)
+    candidates = draft(request.question, request.history, passages, instruction=_told(state))
     packed = pack(
         candidates,
         await context.chat_model.count_tokens(candidates.texts()),
@@ -54,3 +55,13 @@ async def build_context(state: AnswerState, runtime: Runtime[Context]) -> dict[s
     runtime.stream_writer(HitsDraft(state.query, with_attached(state.attached, state.hits), packed.report))
     evidence = await asyncio.to_thread(prepare, [hit.chunk for hit in packed.passages])
     return {"passages": packed.passages, "messages": packed.messages, "report": packed.report, "evidence": evidence}
+
+
+def _told(state: AnswerState) -> str:
+    """What stands behind the question; numbers of an earlier part of the answer point to passages of its own prompt."""
+    request = state.request
+    if request.output_schema is not None:
+        return instruction(request.output_schema)
+    if request.so_far:
+        return fill_prompt("continue", so_far=neutralise(strip_markers(request.so_far)[0]))
+    return state.instruction

@@ -48,6 +48,8 @@ class Sealer:
         history: list[dict[str, str]] = [
             {"role": message.role, "content": message.content} for message in request.history
         ]
+        if request.so_far:
+            history.append({"role": "assistant", "content": request.so_far})
         return RunSeal(
             groundwork=version("groundwork"),
             rules=rules_fingerprint(),
