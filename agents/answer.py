@@ -90,6 +90,8 @@ class ContextReport(_Value):
     """Questions of earlier turns that did not fit, oldest first; a line about the latest of them is in the prompt."""
     dropped_steps: int = 0
     """Earliest steps of an agent that did not fit."""
+    dropped_examples: int = 0
+    """Last examples of a preset that did not fit; those that did are counted with the system prompt."""
 
 
 class Usage(_Value):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from agents.answer import BudgetUse, ContextReport, DroppedEvidence
 from agents.chat_model import ChatMessage
+from agents.guidance import EXAMPLES_PART, NO_GUIDANCE, FittedExamples, Guidance, fit_examples
 from agents.history import SUMMARY_CHARACTERS, earlier_questions
 from agents.markers import strip_markers
 from agents.prompting import fill_prompt, load_prompt, neutralise, render_passage
@@ -32,13 +33,19 @@ class Draft:
     hits: tuple[Hit, ...]
     duplicates: tuple[Hit, ...]
     instruction: str = ""
+    guidance: Guidance = NO_GUIDANCE
+
+    @property
+    def system(self) -> str:
+        """The system prompt."""
+        return self.guidance.behind(load_prompt("system"))
 
     def texts(self) -> list[str]:
-        """What has to be counted, in one batch: system, frame with question, history, then passages."""
+        """What has to be counted, in one batch: system, frame with question, examples, history, then passages."""
         frame = _ask(self, "")
-        turns = [message.content for message in self.history]
+        turns = [message.content for message in (*self.guidance.turns(), *self.history)]
         return [
-            load_prompt("system"),
+            self.system,
             frame,
             *turns,
             *(_render(0, hit.chunk) for hit in (*self.hits, *self.duplicates)),
@@ -55,14 +62,21 @@ class PackedContext:
     report: ContextReport
 
 
-def draft(question: str, history: Sequence[ChatMessage], hits: Sequence[Hit], *, instruction: str = "") -> Draft:
+def draft(
+    question: str,
+    history: Sequence[ChatMessage],
+    hits: Sequence[Hit],
+    *,
+    instruction: str = "",
+    guidance: Guidance = NO_GUIDANCE,
+) -> Draft:
     """Candidates for a prompt; near duplicates of a better hit are set aside."""
     kept: list[Hit] = []
     duplicates: list[Hit] = []
     for hit in hits:
         repeated = any(is_duplicate(hit.chunk, other.chunk) for other in kept)
         (duplicates if repeated else kept).append(hit)
-    return Draft(question, tuple(as_turns(history)), tuple(kept), tuple(duplicates), instruction)
+    return Draft(question, tuple(as_turns(history)), tuple(kept), tuple(duplicates), instruction, guidance)
 
 
 def as_turns(history: Sequence[ChatMessage]) -> list[ChatMessage]:
@@ -85,6 +99,10 @@ def pack(
     turns = len(candidates.history)
     system, frame = counts[0] + MESSAGE_OVERHEAD_TOKENS, counts[1] + MESSAGE_OVERHEAD_TOKENS
     left = context_tokens - max_tokens - system - frame - (SUMMARY_TOKENS if turns else 0)
+    shown = candidates.guidance.turns()
+    examples = fit_examples(shown, counts[2:], limit=left // EXAMPLES_PART, overhead=MESSAGE_OVERHEAD_TOKENS)
+    left -= examples.tokens
+    counts = counts[len(shown) :]
     history, history_tokens = _recent(
         candidates.history, counts[2 : 2 + turns], min(settings.history_tokens, left // 3)
     )
@@ -103,7 +121,11 @@ def pack(
         dropped.append(_dropped(hit, tokens, "duplicate"))
     passages = in_reading_order(chosen)
     used = BudgetUse(
-        system=system, history=history_tokens, evidence=evidence_tokens + frame, tools=0, reserve=max_tokens
+        system=system + examples.tokens,
+        history=history_tokens,
+        evidence=evidence_tokens + frame,
+        tools=0,
+        reserve=max_tokens,
     )
     dropped_turns = candidates.history[: turns - len(history)]
     report = ContextReport(
@@ -111,9 +133,10 @@ def pack(
         used=used,
         dropped=tuple(dropped),
         dropped_turns=tuple(message.content for message in dropped_turns if message.role == "user"),
+        dropped_examples=examples.dropped,
     )
     summary = earlier_questions(dropped_turns, max_characters=SUMMARY_CHARACTERS)
-    return PackedContext(_messages(candidates, history, passages, summary), tuple(passages), report)
+    return PackedContext(_messages(candidates, examples, history, passages, summary), tuple(passages), report)
 
 
 def in_reading_order(hits: Sequence[Hit]) -> list[Hit]:
@@ -164,11 +187,15 @@ def _recent(history: Sequence[ChatMessage], counts: Sequence[int], limit: int) -
 
 
 def _messages(
-    candidates: Draft, history: Sequence[ChatMessage], passages: Sequence[Hit], summary: str
+    candidates: Draft,
+    examples: FittedExamples,
+    history: Sequence[ChatMessage],
+    passages: Sequence[Hit],
+    summary: str,
 ) -> tuple[ChatMessage, ...]:
     rendered = "\n\n".join(_render(number, hit.chunk) for number, hit in enumerate(passages, start=1))
     asked = "\n\n".join(part for part in (neutralise(summary), _ask(candidates, rendered)) if part)
-    return (ChatMessage("system", load_prompt("system")), *history, ChatMessage("user", asked))
+    return (ChatMessage("system", candidates.system), *examples.turns, *history, ChatMessage("user", asked))
 
 
 def _ask(candidates: Draft, passages: str) -> str:

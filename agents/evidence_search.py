@@ -14,8 +14,9 @@ from time import perf_counter
 from agents.abstention import best_cosine, cosine_lead, evidence_signals, is_too_weak
 from agents.answer import Usage
 from agents.chat_model import ChatMessage
-from agents.context import as_turns
+from agents.context import MESSAGE_OVERHEAD_TOKENS, as_turns
 from agents.drafts import QueryDraft
+from agents.guidance import EXAMPLES_PART, fit_examples
 from agents.history import leans_on_history, standalone_query
 from agents.prompting import load_prompt
 from agents.proof.evidence import prepare
@@ -177,4 +178,9 @@ class _Search:
             turns = turns[1:]
         while turns and turns[0].role != "user":
             turns = turns[1:]
-        return [ChatMessage("system", load_prompt("system")), *turns]
+        guidance = self._request.guidance
+        examples = guidance.turns()
+        limit = self._context.chat_model.context_tokens // (2 * EXAMPLES_PART)
+        counts = [estimate_tokens(turn.content) for turn in examples]
+        shown = fit_examples(examples, counts, limit=limit, overhead=MESSAGE_OVERHEAD_TOKENS).turns
+        return [ChatMessage("system", guidance.behind(load_prompt("system"))), *shown, *turns]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pydantic import JsonValue
 
 from agents.chat_model import ChatMessage, Sampling
+from agents.guidance import NO_GUIDANCE, Guidance
 from retrieval.types import SearchFilter
 
 
@@ -29,6 +30,7 @@ class AnswerRequest:
         attachments: Ids of the texts attached to the thread when it was asked.
         prompt: Prompt of an MCP server that the question was made from, ``SERVER/NAME``; its words are from outside.
         drop_filters: Names of filters that are read from the question's words and are not to act.
+        guidance: What a preset tells the model.
         so_far: An answer to the question that was cut off and is to go on; empty for a new answer.
         replaces: Run of the thread whose place this one takes, for the log; empty for a new turn.
         continues: Run of the thread whose answer this one goes on with, for the log; empty for a new answer.
@@ -47,6 +49,7 @@ class AnswerRequest:
     attachments: tuple[str, ...] = ()
     prompt: str = ""
     drop_filters: tuple[str, ...] = ()
+    guidance: Guidance = NO_GUIDANCE
     so_far: str = ""
     replaces: str = ""
     continues: str = ""

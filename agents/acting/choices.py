@@ -8,6 +8,7 @@ from pydantic import JsonValue
 
 from agents.acting.config import AgentCatalog, AgentSpec
 from agents.chat_model import ToolDefinition
+from agents.guidance import NO_GUIDANCE, Guidance
 from tools.registry import ToolRegistry
 
 REVIEW_TOOL = "review_text"
@@ -29,20 +30,28 @@ REPORT = "report"
 HAND_TO = "hand_to_"
 
 
-def offered_tools(spec: AgentSpec, registry: ToolRegistry, *, cut_results: bool) -> list[ToolDefinition]:
+def offered_tools(
+    spec: AgentSpec, registry: ToolRegistry, *, cut_results: bool, guidance: Guidance = NO_GUIDANCE
+) -> list[ToolDefinition]:
     """The agent's own tools, sorted by name, so that prompts that list them are byte-stable.
 
     Args:
         spec: The agent.
         registry: All tools.
         cut_results: Whether a result was too long to be shown whole, so that there is something to read on in.
+        guidance: May leave it fewer tools.
     """
     hidden = {REVIEW_TOOL} if cut_results else {REVIEW_TOOL, READ_ON_TOOL}
     return [
         ToolDefinition(name, tool.spec.description, compact_schema(tool.spec.input_schema))
         for name, tool in registry.tools().items()
-        if spec.may_call(name) and name not in hidden
+        if may_call(spec, name, guidance) and name not in hidden
     ]
+
+
+def may_call(spec: AgentSpec, wire_name: str, guidance: Guidance) -> bool:
+    """Whether a tool is the agent's own and a preset leaves it to it; what reads a cut result on always stays."""
+    return spec.may_call(wire_name) and (wire_name == READ_ON_TOOL or guidance.may_use(wire_name))
 
 
 def compact_schema(schema: Mapping[str, JsonValue]) -> dict[str, JsonValue]:

@@ -10,6 +10,7 @@ from agents.acting.records import Frame, TurnRecord
 from agents.answer import BudgetUse, ContextReport
 from agents.chat_model import ChatMessage, ChatModel, ToolDefinition, ToolRequest
 from agents.context import MESSAGE_OVERHEAD_TOKENS
+from agents.guidance import EXAMPLES_PART, fit_examples
 from agents.history import SUMMARY_CHARACTERS, earlier_questions
 from agents.markers import strip_markers
 from agents.prompting import neutralise, render_passage
@@ -50,6 +51,7 @@ class TurnParts:
         history: Earlier turns of the chat, oldest first.
         passages: Passages shown with the task; in constrained mode those of attached texts alone.
         tools: Tools offered.
+        examples: Questions and answers of a preset, as earlier turns.
     """
 
     system: str
@@ -57,6 +59,7 @@ class TurnParts:
     history: Sequence[ChatMessage]
     passages: Sequence[Hit]
     tools: Sequence[ToolDefinition]
+    examples: Sequence[ChatMessage] = ()
 
 
 async def turn_prompt(frame: Frame, parts: TurnParts, *, model: ChatModel, limits: TurnLimits) -> TurnPrompt:
@@ -66,11 +69,16 @@ async def turn_prompt(frame: Frame, parts: TurnParts, *, model: ChatModel, limit
     definitions = [json.dumps([tool.name, tool.description, dict(tool.parameters)]) for tool in tools]
     earlier = [ChatMessage(message.role, neutralise(strip_markers(message.content)[0])) for message in parts.history]
     counts = await model.count_tokens(
-        [parts.system, parts.facts, task, *definitions, *(message.content for message in earlier)]
+        [parts.system, parts.facts, task, *definitions, *(message.content for message in (*parts.examples, *earlier))]
     )
     tool_tokens = sum(counts[3 : 3 + len(tools)]) + TOOL_OVERHEAD_TOKENS * len(tools)
     fixed = sum(counts[:3]) + tool_tokens + 2 * MESSAGE_OVERHEAD_TOKENS
     left = model.context_tokens - limits.reserve - fixed - SUMMARY_CHARACTERS // CHARACTERS_PER_TOKEN
+    after = 3 + len(tools)
+    examples = fit_examples(
+        parts.examples, counts[after:], limit=max(0, left) // EXAMPLES_PART, overhead=MESSAGE_OVERHEAD_TOKENS
+    )
+    left -= examples.tokens
     limit = limits.result
     while True:
         turns = _turns(frame["turns"], limit * CHARACTERS_PER_TOKEN)
@@ -85,16 +93,16 @@ async def turn_prompt(frame: Frame, parts: TurnParts, *, model: ChatModel, limit
         turns = _turns(frame["turns"][dropped:], limit * CHARACTERS_PER_TOKEN)
         used = sum(await model.count_tokens([_counted(message) for message in turns]))
         used += MESSAGE_OVERHEAD_TOKENS * len(turns)
-    kept, spent = _recent(earlier, counts[3 + len(tools) :], min(limits.history, max(0, left - used)))
+    kept, spent = _recent(earlier, counts[after + len(parts.examples) :], min(limits.history, max(0, left - used)))
     left_out = earlier[: len(earlier) - len(kept)]
     summary = earlier_questions(left_out, max_characters=SUMMARY_CHARACTERS)
     asked = f"{summary}\n\n{task}" if summary else task
     system = "\n\n".join(part for part in (parts.system, parts.facts) if part)
-    messages = (ChatMessage("system", system), *kept, ChatMessage("user", asked), *turns)
+    messages = (ChatMessage("system", system), *examples.turns, *kept, ChatMessage("user", asked), *turns)
     report = ContextReport(
         budget_tokens=model.context_tokens,
         used=BudgetUse(
-            system=counts[0] + MESSAGE_OVERHEAD_TOKENS,
+            system=counts[0] + MESSAGE_OVERHEAD_TOKENS + examples.tokens,
             memory=counts[1] if parts.facts else 0,
             history=spent,
             evidence=counts[2] + MESSAGE_OVERHEAD_TOKENS,
@@ -103,6 +111,7 @@ async def turn_prompt(frame: Frame, parts: TurnParts, *, model: ChatModel, limit
         ),
         dropped_turns=tuple(message.content for message in left_out if message.role == "user"),
         dropped_steps=dropped,
+        dropped_examples=examples.dropped,
     )
     return TurnPrompt(messages, report)
 

@@ -44,7 +44,7 @@ async def build_context(state: AnswerState, runtime: Runtime[Context]) -> dict[s
         read = partial(neighbours, found_hits, scope=request.search_filter, chunks=context.store.chunks, best=best)
         found_hits = beside(found_hits, await asyncio.to_thread(read), after=best)
     passages = (*state.attached, *state.observed, *found_hits)
-    candidates = draft(request.question, request.history, passages, instruction=_told(state))
+    candidates = draft(request.question, request.history, passages, instruction=_told(state), guidance=request.guidance)
     packed = pack(
         candidates,
         await context.chat_model.count_tokens(candidates.texts()),

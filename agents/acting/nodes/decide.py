@@ -86,7 +86,12 @@ async def _ask(state: ActingState, runtime: Runtime[ActingContext], spec: AgentS
     constrained = context.mode(spec) == "constrained"
     is_member = len(state["frames"]) > 1
     tools = [
-        *offered_tools(spec, await parts.tools.registry(), cut_results=_cut(frame, parts.settings.result_tokens)),
+        *offered_tools(
+            spec,
+            await parts.tools.registry(),
+            cut_results=_cut(frame, parts.settings.result_tokens),
+            guidance=request.guidance,
+        ),
         *hand_over_tools(spec, parts.catalog),
         *(ending_tools(is_member=is_member) if constrained else ()),
     ]
@@ -94,11 +99,12 @@ async def _ask(state: ActingState, runtime: Runtime[ActingContext], spec: AgentS
     found = () if constrained else draft(request.question, (), load_hits(state["hits"])).hits
     attached = load_hits(state.get("attached", []))
     told = TurnParts(
-        system=system_prompt(spec),
+        system=system_prompt(spec) if is_member else request.guidance.behind(system_prompt(spec)),
         facts=facts,
         history=() if is_member else request.history,
         passages=beside_attached(attached, found, limit=parts.answer.evidence_passages),
         tools=tools,
+        examples=() if is_member else request.guidance.turns(),
     )
     settings = parts.settings
     limits = TurnLimits(settings.max_tokens_per_turn, settings.result_tokens, parts.answer.history_tokens)

@@ -139,6 +139,7 @@ async def _retrieve(query: str, state: ActingState, runtime: Runtime[ActingConte
 
 async def _draft(instruction: str, state: ActingState, runtime: Runtime[ActingContext], number: int) -> str:
     context, frame = runtime.context, state["frames"][-1]
+    spec, guidance = context.agent(frame["agent"]), load_request(state["request"]).guidance
     calls = [await context.parts.ledger.get(call_id) for call_id in state["observed"]]
     found = beside_attached(
         load_hits(state.get("attached", [])),
@@ -152,7 +153,7 @@ async def _draft(instruction: str, state: ActingState, runtime: Runtime[ActingCo
     asked = "\n\n".join([*passages, f"Request: {neutralise(frame['task'])}", instruction])
     reply = await read_reply(
         context.parts.chat_model,
-        [ChatMessage("system", system_prompt(context.agent(frame["agent"]))), ChatMessage("user", asked)],
+        [ChatMessage("system", guidance.behind(system_prompt(spec))), ChatMessage("user", asked)],
         Sampling(temperature=context.parts.answer.temperature, max_tokens=context.parts.settings.max_tokens_per_turn),
         tools=None,
         started=context.started,

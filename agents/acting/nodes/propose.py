@@ -15,6 +15,7 @@ from typing import Any
 from langgraph.runtime import Runtime
 from pydantic import JsonValue
 
+from agents.acting.choices import may_call
 from agents.acting.context import ActingContext
 from agents.acting.records import ActingState, CallRecord, Frame, TurnRecord, load_request
 from agents.acting.repetition import MAX_SAME_CALLS, times_called
@@ -112,7 +113,7 @@ class _Proposer:
     def _tool(self, name: str) -> Tool:
         spec = self.context.agent(self.frame["agent"])
         tool = self.registry.get(name)
-        if not spec.may_call(name):
+        if not may_call(spec, name, self.request.guidance):
             raise ToolError(f"The tool {name!r} is not one of yours; use those you were given.")
         return tool
 
