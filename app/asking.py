@@ -11,6 +11,7 @@ from agents.errors import SchemaInvalid
 from agents.request import AnswerRequest
 from agents.settings import AnswerSettings
 from agents.structured import check_schema
+from app.presets import guidance_of, with_preset
 from app.sampling_schema import SamplingChoice
 from app.schema import RunInfo, RunRequest
 from app.turns import Place, place_of
@@ -51,7 +52,10 @@ async def ask(
         SchemaInvalid: The output schema is none, or an agent is asked with one.
         RunUnknown: The thread has no run that is to be replaced or continued.
         RequestInvalid: That run cannot be.
+        PresetUnknown: There is no such preset.
     """
+    saved = await platform.presets.chosen(request, thread_id)
+    request = with_preset(request, saved)
     platform.gateway.endpoint(request.model)
     if request.output_schema is not None:
         check_schema(request.output_schema)
@@ -80,6 +84,7 @@ async def ask(
             so_far=place.so_far,
             replaces=request.replaces,
             continues=request.continues,
+            guidance=guidance_of(saved),
         )
     )
 

@@ -32,6 +32,7 @@ from app.errors import ApiUnreachable
 from app.eval_schema import EvalDetail, EvalRequest, EvalRun, KeptQuestionList
 from app.ledger_schema import CollectionCreate, CollectionDeleted, StageList
 from app.memory_schema import FactCreate, FactEdit, FactList
+from app.preset_client import PresetCalls
 from app.receipts.schema import Receipt
 from app.schema import (
     ChunkList,
@@ -91,6 +92,7 @@ class ApiClient:
             base_url=base_url, headers=headers, transport=transport, timeout=_TIMEOUT, trust_env=False
         )
         self.attachments = AttachmentCalls(self._http, self._send)
+        self.presets = PresetCalls(self._http, self._send)
 
     async def __aenter__(self) -> Self:
         """Return the client itself."""

@@ -11,7 +11,7 @@ AppError
 ├── JobFailed          infrastructure: a background ingest failed as a whole
 ├── DatabaseUnavailable  infrastructure: the database cannot be opened or reached
 ├── NotFound           caller: nothing of that id exists
-│   ├── ThreadUnknown, RunUnknown, DocumentUnknown, JobUnknown, QuestionUnknown, OriginalMissing
+│   ├── ThreadUnknown, RunUnknown, DocumentUnknown, JobUnknown, QuestionUnknown, OriginalMissing, PresetUnknown
 │   └── EvalUnknown, EvalQuestionUnknown
 ├── EvalHalted         infrastructure: an evaluation cannot go on with its next question
 ├── RunActive          caller: the thread has a run that has not ended
@@ -22,7 +22,7 @@ AppError
 ├── ApiUnreachable     infrastructure: the API does not answer
 ├── ApiProblem         caller: the API answered with a problem document
 └── RequestInvalid     caller: the request cannot be carried out as written
-    └── ReindexRefused, ReceiptUnreadable, AttachmentRefused
+    └── ReindexRefused, ReceiptUnreadable, AttachmentRefused, PresetInvalid
 """
 
 from __future__ import annotations
@@ -124,6 +124,14 @@ class EvalUnknown(NotFound):
 
 class EvalQuestionUnknown(NotFound):
     """No question of that id was kept."""
+
+
+class PresetUnknown(NotFound):
+    """No preset of that name, or no such version of it."""
+
+
+class PresetInvalid(RequestInvalid):
+    """A preset cannot be saved or taken as written."""
 
 
 class JobUnknown(NotFound):

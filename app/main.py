@@ -28,6 +28,7 @@ from app.routes import (
     memory,
     models,
     pages,
+    presets,
     questions,
     receipts,
     runs,
@@ -79,7 +80,8 @@ def create_app(settings: Settings, *, platform: Platform | None = None, **overri
     )
     app.state.platform = platform
     acting = (runs, agents, approvals, grants, questions, memory, tools)
-    routes = (health, search, threads, receipts, *acting, pages, ingestions, completions, models, eval_questions, evals)
+    answering = (presets, completions, models, eval_questions, evals)
+    routes = (health, search, threads, receipts, *acting, pages, ingestions, *answering)
     for module in routes:
         app.include_router(module.router)
     app.include_router(attachments.build_router(max_file_bytes=settings.attachments.max_bytes))

@@ -118,6 +118,8 @@ class RunService:
             agent=request.agent,
             replaces=request.replaces,
             continues=request.continues,
+            preset=request.guidance.preset,
+            preset_version=request.guidance.version,
         )
         await self._log.create(run, request=request)
         self._begin(run, request, LiveRun(run.run_id, run.thread_id))

@@ -35,6 +35,8 @@ from app.metrics import Metrics
 from app.model_gateway import detect_capabilities, open_gateway
 from app.models.store import ModelStore
 from app.originals import Originals
+from app.preset_store import PresetStore
+from app.presets import PresetService
 from app.questions import QuestionInbox
 from app.receipts.export import ReceiptWriter
 from app.receipts.sealing import Sealer
@@ -86,6 +88,7 @@ class Platform:
     threads: ThreadStore
     attachments: AttachmentService
     runs: RunService
+    presets: PresetService
     agents: AgentService
     tools: ToolService
     approvals: ApprovalService
@@ -241,6 +244,7 @@ async def open_platform(
             threads=threads,
             attachments=attachments,
             runs=runs,
+            presets=PresetService(PresetStore(engine), threads, gateway=gateway, agents=agents),
             agents=agents,
             tools=tools,
             approvals=approvals,

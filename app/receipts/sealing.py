@@ -14,6 +14,7 @@ from pydantic import JsonValue, TypeAdapter
 from agents.answer import Citation
 from agents.chat_model import Sampling
 from agents.events import AnswerDone, ClaimsChecked, RunEvent
+from agents.guidance import Guidance
 from agents.proof_record import EvidencePassage
 from agents.proof_replay import rules_fingerprint
 from agents.request import AnswerRequest
@@ -27,6 +28,7 @@ from ingestion.preparing import RECIPE_VERSION
 from retrieval.embedders.protocol import Embedder
 
 _SAMPLING: TypeAdapter[Sampling] = TypeAdapter(Sampling)
+_GUIDANCE: TypeAdapter[Guidance] = TypeAdapter(Guidance)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +97,8 @@ class Sealer:
             sections["sampling"] = {name: value for name, value in drawn.items() if value is not None}
         if request.output_schema is not None:
             sections["output"] = {"schema": dict(request.output_schema)}
+        if request.guidance.preset:
+            sections["preset"] = _GUIDANCE.dump_python(request.guidance, mode="json")
         return sections
 
 

@@ -1,4 +1,4 @@
-"""Threads: create, list, show, delete."""
+"""Threads: create, list, show, change, delete."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from fastapi import APIRouter
 
 from app.openapi import problems
 from app.routes.platform import PlatformDep
-from app.schema import ThreadCreate, ThreadDetail, ThreadInfo, ThreadList
+from app.schema import ThreadChange, ThreadCreate, ThreadDetail, ThreadInfo, ThreadList
 
 router = APIRouter(prefix="/api/threads", tags=["threads"])
 
@@ -28,6 +28,16 @@ async def get_thread(thread_id: str, platform: PlatformDep) -> ThreadDetail:
     """A thread with its runs, oldest first."""
     thread = await platform.threads.get(thread_id)
     return ThreadDetail(thread=thread, runs=await platform.runs.of_thread(thread_id))
+
+
+@router.patch("/{thread_id}", operation_id="change_thread", responses=problems(404, 422))
+async def change_thread(thread_id: str, request: ThreadChange, platform: PlatformDep) -> ThreadInfo:
+    """Give the thread a preset, which its questions take that name none, or take it off."""
+    if request.preset is None:
+        return await platform.threads.get(thread_id)
+    if request.preset:
+        await platform.presets.store.get(request.preset)
+    return await platform.threads.set_preset(thread_id, request.preset)
 
 
 @router.delete("/{thread_id}", status_code=204, operation_id="delete_thread", responses=problems(404))
