@@ -18,6 +18,7 @@ from app.cli.acting import decide_here, tell
 from app.cli.attaching import attach_all, fill_prompt, parse_prompt
 from app.cli.drawing import given, parse_sampling, read_schema
 from app.cli.invocation import current, parse_filter, parse_request
+from app.cli.presets import parse_preset
 from app.cli.verify import write_receipt
 
 if TYPE_CHECKING:
@@ -59,6 +60,9 @@ def ask(
         list[str] | None, typer.Option(metavar="NAME=VALUE", help="Fill in a blank of the prompt; may be repeated.")
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Send a prompt's words without asking.")] = False,
+    preset: Annotated[
+        str, typer.Option(metavar="NAME", help="Ask as this preset says, or NAME@2 for a version of it.")
+    ] = "",
     model: Annotated[str, typer.Option(metavar="NAME", help="Chat model that answers, of /api/models.")] = "",
     schema: Annotated[
         Path | None, typer.Option(metavar="FILE", help="JSON Schema of an object that the answer is to be.")
@@ -97,6 +101,7 @@ def ask(
         filter=parse_filter(filter_ or []),
         model=model,
         output_schema=read_schema(schema) if schema else None,
+        **parse_preset(preset),
         **parse_sampling(sampling or []),
         **given(temperature=temperature, max_tokens=max_tokens, seed=seed),
         agent=agent,

@@ -27,6 +27,7 @@ from app.cli import (
     memory,
     models,
     output,
+    presets,
     reindex,
     search,
     serve,
@@ -93,6 +94,7 @@ def build() -> typer.Typer:
     root.add_typer(mcp.commands, name="mcp")
     root.add_typer(models.commands, name="models")
     root.add_typer(memory.commands, name="memory")
+    root.add_typer(presets.commands, name="presets")
     root.command()(doctor.doctor)
     root.command()(serve.serve)
     root.command("serve-model")(serve_model.serve_model)

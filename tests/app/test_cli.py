@@ -28,8 +28,10 @@ PRINTS_NO_RESULT = {
     "mcp remove",
     "mcp login",
     "mcp serve",
-    # A question file is what it prints.
+    # A question file, a preset file is what they print.
     "eval questions",
+    "presets export",
+    "presets delete",
 }
 
 
