@@ -37,6 +37,7 @@ from ui.document_client import DocumentCalls
 from ui.errors import ApiUnreachable
 from ui.eval_client import EvalCalls
 from ui.memory_client import MemoryCalls
+from ui.model_client import ModelCalls
 from ui.preset_client import PresetCalls
 from ui.tool_client import ToolCalls
 
@@ -54,8 +55,8 @@ class UploadFile(NamedTuple):
 class ApiClient:
     """Calls the API at one address; may be shared by threads.
 
-    The rest stands in ``approvals``, ``tools``, ``memory``, ``attachments``, ``presets``, and ``inside``, the inside of
-    documents.
+    The rest stands in ``approvals``, ``tools``, ``memory``, ``attachments``, ``models``, ``presets``, and
+    ``inside``, the inside of documents.
 
     Every method raises ``ApiUnreachable`` when the API does not answer and ``ApiRefused`` with the problem's
     sentence when it refuses.
@@ -69,6 +70,7 @@ class ApiClient:
         self.inside = DocumentCalls(self._http)
         self.tools = ToolCalls(self._http)
         self.memory = MemoryCalls(self._http)
+        self.models = ModelCalls(self._http)
         self.presets = PresetCalls(self._http)
         self.evals = EvalCalls(self._http)
 

@@ -1,30 +1,14 @@
-"""Found passages, checked claims and the token budget as HTML; every text is escaped."""
+"""Found passages and checked claims as HTML; every text is escaped."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
-from agents.answer import Claim, ContextReport, FoundPassage
+from agents.answer import Claim, FoundPassage
 from app.search_schema import SearchHit
 from ui.markup import sentence_html, styled
-from ui.wording import GLYPHS, VERDICTS, place, plural, reflowed
-
-BUDGET_COLOURS = {
-    "system": "#6b7a90",
-    "history": "#9a6fb0",
-    "evidence": "#1f8a8a",
-    "tools": "#c98a2b",
-    "reserve": "#b9c2cc",
-}
-_BUDGET_WORDS = {
-    "system": "instructions",
-    "history": "earlier turns",
-    "evidence": "passages",
-    "tools": "tools",
-    "reserve": "kept for the answer",
-}
-_DROPPED = {"budget": "did not fit", "duplicate": "said the same as another"}
+from ui.wording import GLYPHS, VERDICTS, place, reflowed
 
 
 def passages_html(passages: Iterable[FoundPassage]) -> str:
@@ -46,29 +30,6 @@ def found_passage(hit: SearchHit) -> FoundPassage:
 def claims_html(claims: Iterable[Claim]) -> str:
     """Claims with verdict, sources and the reason of the verdict."""
     return styled("".join(_claim(claim) for claim in claims))
-
-
-def budget_html(context: ContextReport) -> str:
-    """How the context window was filled, and what was left out."""
-    used = {name: count for name, count in context.used.model_dump().items() if count}
-    total = max(context.budget_tokens, sum(used.values()), 1)
-    bar = "".join(
-        f'<span style="width:{100 * count / total:.2f}%;background:{BUDGET_COLOURS[name]}"></span>'
-        for name, count in used.items()
-    )
-    legend = "".join(
-        f'<span><i style="background:{BUDGET_COLOURS[name]}"></i>{_BUDGET_WORDS[name]} {count:,}</span>'
-        for name, count in used.items()
-    )
-    dropped = "".join(
-        f"<li>{escape(entry.source)}: {plural(entry.tokens, 'token')}, {_DROPPED[entry.reason]}</li>"
-        for entry in context.dropped
-    )
-    left_out = f"<p>Left out: {plural(len(context.dropped), 'passage')}</p><ul>{dropped}</ul>" if dropped else ""
-    return styled(
-        f"<p>{plural(context.budget_tokens, 'token')} of context</p>"
-        f'<div class="gw-bar">{bar}</div><p class="gw-legend">{legend}</p>{left_out}'
-    )
 
 
 def _passage(passage: FoundPassage) -> str:

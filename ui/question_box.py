@@ -45,7 +45,7 @@ def confirm_held_question(active: RunInfo | None, waiting: int) -> None:
     if question is None:
         return
     if active is None:
-        session.ask_later(question)
+        session.ask_later(session.Question(question))
         st.rerun()
     _confirm(question, waiting)
 
@@ -84,7 +84,7 @@ def _confirm(question: str, waiting: int) -> None:
             st.rerun()
         if st.button(
             "Reject and send", key="reject-and-send", icon=":material/send:", on_click=session.ask_later,
-            args=(question,),
+            args=(session.Question(question),),
         ):  # fmt: skip
             st.rerun()
 

@@ -12,14 +12,17 @@ from agents.answer import Abstention, Answer, Citation
 from app.schema import RunInfo
 from ui import session
 from ui.answer_component import draw_answer
+from ui.budget_html import budget_line_html
 from ui.markup import markdown_html
-from ui.passages_html import budget_html, claims_html, passages_html
+from ui.passages_html import claims_html, passages_html
 from ui.receipt_button import draw_receipt_button
 from ui.session import PassageKey
 from ui.steps import draw_reviews, draw_steps
 from ui.wording import claims_summary, literal, place, plural, seconds, shorten, tokens
 
 LABEL_LENGTH = 60
+QUEUE_SHOWN_MS = 1.0
+"""From when on it is told that a question waited for a free place at its model."""
 _REASONS = {
     "no_documents": "There are no documents to answer from. Add some on the Documents page.",
     "weak_evidence": "Nothing in the documents is near enough to this question.",
@@ -43,12 +46,10 @@ def draw_ended(run: RunInfo) -> None:
                 _draw_abstention(run, run.answer, run.answer.abstention)
         case "failed":
             st.error(literal(run.error or "The run failed; see the log of the API."), icon=":material/error:")
-            _draw_again(run)
         case "cancelled":
             if text := session.ended_view(session.client().base_url, run.run_id).text:
                 st.html(markdown_html(text))
             st.caption(":material/stop_circle: Stopped before it was finished; nothing of it was checked.")
-            _draw_again(run)
         case "running" | "waiting":
             raise ValueError(f"run {run.run_id!r} has not ended")
         case _:
@@ -67,7 +68,7 @@ def _draw_answer(run: RunInfo, answer: Answer) -> None:
                 on_click=_open_citation,
                 args=(run.run_id, citations[0].number),
             )
-    st.caption(figures(answer))
+    _draw_figures(run, answer)
     _draw_details(run, answer)
 
 
@@ -87,8 +88,15 @@ def _draw_abstention(run: RunInfo, answer: Answer, abstention: Abstention) -> No
                 on_click=session.ask_to_open,
                 args=(PassageKey(passage.document_id, passage.chunk_id),),
             )
-    st.caption(figures(answer))
+    _draw_figures(run, answer)
     _draw_details(run, answer)
+
+
+def _draw_figures(run: RunInfo, answer: Answer) -> None:
+    preset = f" · {literal(run.preset)}, version {run.preset_version}" if run.preset else ""
+    st.caption(figures(answer) + preset)
+    if budget := budget_line_html(answer.context):
+        st.html(budget)
 
 
 def grouped(citations: Iterable[Citation]) -> dict[str, list[Citation]]:
@@ -104,17 +112,19 @@ def figures(answer: Answer) -> str:
     timings = answer.timings_ms
     parts = [
         claims_summary(answer.claims),
+        f"waited {seconds(timings.queue)} for the model" if timings.queue >= QUEUE_SHOWN_MS else "",
         "" if timings.ttft is None else f"first token after {seconds(timings.ttft)}",
         "" if answer.tokens_per_second is None else f"{answer.tokens_per_second:.1f} tokens/s",
         tokens(answer.usage) if answer.usage.prompt_tokens else "",
         f"{seconds(timings.total)} in all" if timings.total else "",
         literal(answer.model),
+        "cut off at its longest length" if answer.truncated else "",
     ]
     return " · ".join(part for part in parts if part)
 
 
 def _draw_details(run: RunInfo, answer: Answer) -> None:
-    """Claims, passages and budget; read from the run's log only when somebody looks."""
+    """Claims and passages; read from the run's log only when somebody looks."""
     draw_receipt_button(run)
     details = st.expander(
         "How this answer was made", key=f"details-{run.run_id}", icon=":material/fact_check:", on_change="rerun"
@@ -123,7 +133,7 @@ def _draw_details(run: RunInfo, answer: Answer) -> None:
         return
     with details:
         view = session.ended_view(session.client().base_url, run.run_id)
-        claims, evidence, budget = st.tabs(["Sentences", f"Evidence ({len(view.passages)})", "Context"])
+        claims, evidence = st.tabs(["Sentences", f"Evidence ({len(view.passages)})"])
         with claims:
             if answer.claims:
                 st.html(claims_html(answer.claims))
@@ -137,20 +147,8 @@ def _draw_details(run: RunInfo, answer: Answer) -> None:
                 st.html(passages_html(view.passages))
             else:
                 st.caption("Nothing was found.")
-        with budget:
-            st.html(budget_html(answer.context if answer.context.budget_tokens else view.context))
             timings = answer.timings_ms
             st.caption(f"Rewriting {seconds(timings.rewrite)} · retrieval {seconds(timings.retrieve)}")
-
-
-def _draw_again(run: RunInfo) -> None:
-    st.button(
-        "Ask again",
-        key=f"again-{run.run_id}",
-        icon=":material/refresh:",
-        on_click=session.ask_later,
-        args=(run.question,),
-    )
 
 
 def _open_citation(run_id: str, number: int) -> None:

@@ -42,6 +42,18 @@ class PassageKey(NamedTuple):
     thread_id: str = ""
 
 
+class Question(NamedTuple):
+    """A question that is to be asked."""
+
+    text: str
+    replaces: str = ""
+    """Run whose place the new one takes."""
+    continues: str = ""
+    """Run whose answer the new one goes on with."""
+    agent: str | None = None
+    """Who answers; None leaves it to what is chosen beside the question box."""
+
+
 class Notice(NamedTuple):
     """A sentence to show once, at the top of the next page."""
 
@@ -101,12 +113,12 @@ def take_passage() -> PassageKey | None:
     return st.session_state.pop(_PASSAGE, None)
 
 
-def ask_later(question: str) -> None:
+def ask_later(question: Question) -> None:
     """Have the question asked in this run of the page."""
     st.session_state[_QUESTION] = question
 
 
-def take_question() -> str | None:
+def take_question() -> Question | None:
     """The question to ask, once."""
     return st.session_state.pop(_QUESTION, None)
 

@@ -26,6 +26,21 @@ def press(app: AppTest, label: str) -> AppTest:
     return next(button for button in app.button if button.label == label).click().run()
 
 
+def ask(app: AppTest, question: str, state: StubState) -> AppTest:
+    """Ask, and draw the page until the run has ended."""
+    app.chat_input[0].set_value(question).run()
+    return until_ended(app, state)
+
+
+def until_ended(app: AppTest, state: StubState) -> AppTest:
+    """Draw the page until no run goes on."""
+    for _ in range(20):
+        if all(run.info.state != "running" for run in state.runs.values()) and not has_button(app, "Stop"):
+            return app
+        app.run()
+    raise AssertionError("the run did not end")
+
+
 def html(app: AppTest) -> str:
     """All HTML of the page."""
     return "\n".join(element.body for element in app.get("html") if isinstance(element, Html))

@@ -83,8 +83,8 @@ class Script:
     """Whether the run waits before its first token until it is cancelled."""
 
 
-def script_for(question: str) -> Script:
-    """The script that belongs to a question."""
+def script_for(question: str, *, goes_on: bool = False) -> Script:
+    """The script that belongs to a question; a long answer is cut off once."""
     lower = question.lower()
     if "cup" in lower:
         return _abstention(question)
@@ -99,6 +99,8 @@ def script_for(question: str) -> Script:
         return script
     script = _oom()
     script.hold = "wait" in lower
+    if "long" in lower and not goes_on:
+        script.answer = script.answer.model_copy(update={"truncated": True})
     return script
 
 

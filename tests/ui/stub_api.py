@@ -34,6 +34,7 @@ from tests.ui.acting_script import acting_script, asking_script, decided_script
 from tests.ui.script import DOCUMENTS, Script, script_for
 from tests.ui.stub_calls import CallState, call_routes, json_response, problem
 from tests.ui.stub_evals import EvalState, eval_routes
+from tests.ui.stub_models import ModelState, model_routes
 from tests.ui.stub_search import search_of
 from ui.document_html import STAGES
 
@@ -71,6 +72,7 @@ class StubState:
     """Whether pages can still be drawn."""
     calls: CallState = field(default_factory=CallState)
     evals: EvalState = field(default_factory=EvalState)
+    models: ModelState = field(default_factory=ModelState)
 
     def runs_of(self, thread_id: str) -> list[schema.RunInfo]:
         return [run.info for run in self.runs.values() if run.info.thread_id == thread_id]
@@ -82,7 +84,7 @@ def build_stub(state: StubState) -> Starlette:
     return Starlette(
         routes=[
             Route("/api/threads", api.threads, methods=["GET", "POST"]),
-            Route("/api/threads/{thread_id}", api.thread, methods=["GET", "DELETE"]),
+            Route("/api/threads/{thread_id}", api.thread, methods=["GET", "PATCH", "DELETE"]),
             Route("/api/threads/{thread_id}/runs", api.start, methods=["POST"]),
             Route("/api/runs/{run_id}", api.run),
             Route("/api/runs/{run_id}/events", api.events),
@@ -101,6 +103,7 @@ def build_stub(state: StubState) -> Starlette:
             Route("/api/search", api.search, methods=["POST"]),
             *call_routes(state.calls),
             *eval_routes(state.evals),
+            *model_routes(state.models),
         ]
     )
 
@@ -132,6 +135,10 @@ class _Api:
             del self.state.threads[thread_id]
             return Response(status_code=204)
         info = self._counted(self.state.threads[thread_id])
+        if request.method == "PATCH":
+            change = schema.ThreadChange.model_validate_json(await request.body())
+            self.state.threads[thread_id] = info = info.model_copy(update={"preset": change.preset or ""})
+            return json_response(info)
         return json_response(schema.ThreadDetail(thread=info, runs=self.state.runs_of(thread_id)))
 
     async def start(self, request: Request) -> Response:
@@ -147,8 +154,10 @@ class _Api:
             created_at=NOW,
             last_seq=0,
             agent=body.agent,
+            replaces=body.replaces,
+            continues=body.continues,
         )
-        run = StubRun(info, script_for(body.question))
+        run = StubRun(info, script_for(body.question, goes_on=bool(body.continues)))
         self.state.runs[run_id] = run
         thread = self.state.threads[thread_id]
         self.state.threads[thread_id] = thread.model_copy(update={"title": thread.title or body.question})

@@ -5,10 +5,11 @@ from html.parser import HTMLParser
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.answer import Claim
+from agents.answer import Claim, ContextReport
 from tests.ui.script import CONTEXT, HOSTILE, HOSTILE_TEXT, PASSAGES
+from ui.budget_html import budget_html, budget_line_html
 from ui.markup import busy_html, markdown_html, stylesheet, text_html
-from ui.passages_html import budget_html, claims_html, passages_html, term_spans
+from ui.passages_html import claims_html, passages_html, term_spans
 
 HARMLESS = {
     "style", "div", "p", "ul", "ol", "li", "blockquote", "pre", "code", "em", "strong", "s", "a", "br", "hr", "mark",
@@ -87,8 +88,17 @@ def test_budget_says_what_was_left_out_and_why() -> None:
     text = _read(budget_html(CONTEXT)).text
 
     assert "4,096 tokens of context" in text
-    assert "passages 1,500" in text
+    assert "passages and question 1,500" in text
     assert "/handbook/long.md: 900 tokens, did not fit" in text
+
+
+def test_budget_line_counts_what_is_used_and_what_was_left_out() -> None:
+    turns = CONTEXT.model_copy(update={"dropped_turns": ("Is <b>this</b> old?",), "dropped_steps": 2})
+    text = _read(budget_line_html(turns)).text
+
+    assert "1,710 of 4,096 tokens of context · left out: 1 passage, 1 earlier question, 2 early steps" in text
+    assert "earlier question: Is <b>this</b> old?" in text
+    assert budget_line_html(ContextReport(budget_tokens=4096)) == ""
 
 
 def test_passage_says_how_each_leg_found_it() -> None:

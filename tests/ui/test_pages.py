@@ -7,20 +7,10 @@ from typing import cast
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.ui.harness import MAIN, SECONDS, Start, has_button, html, press, words
+from tests.ui.harness import MAIN, SECONDS, Start, ask, has_button, html, press, words
 from tests.ui.script import HOSTILE
 from tests.ui.servers import free_port
 from tests.ui.stub_api import StubState
-
-
-def _ask(app: AppTest, question: str, state: StubState) -> AppTest:
-    """Ask, and draw the page until the run has ended."""
-    app.chat_input[0].set_value(question).run()
-    for _ in range(20):
-        if all(run.info.state != "running" for run in state.runs.values()) and not has_button(app, "Stop"):
-            return app
-        app.run()
-    raise AssertionError("the run did not end")
 
 
 def _column(app: AppTest, name: str) -> list[str]:
@@ -44,7 +34,7 @@ def test_without_documents_the_chat_says_how_to_add_some(start: Start, state: St
 
 
 def test_answer_is_drawn_with_sources_figures_and_verdicts(start: Start, state: StubState) -> None:
-    app = _ask(start().run(), "Why did my pod restart?", state)
+    app = ask(start().run(), "Why did my pod restart?", state)
 
     assert not app.exception
     assert len(app.get("bidi_component")) == 1
@@ -58,7 +48,7 @@ def test_answer_is_drawn_with_sources_figures_and_verdicts(start: Start, state: 
 
 
 def test_citation_opens_the_passage_with_the_quote_marked(start: Start, state: StubState) -> None:
-    app = _ask(start().run(), "Why did my pod restart?", state)
+    app = ask(start().run(), "Why did my pod restart?", state)
 
     app.button(key="source-run-1-2").click().run()
 
@@ -67,7 +57,7 @@ def test_citation_opens_the_passage_with_the_quote_marked(start: Start, state: S
 
 
 def test_citation_of_a_changed_document_shows_the_quote_and_says_so(start: Start, state: StubState) -> None:
-    app = _ask(start().run(), "Why did my pod restart?", state)
+    app = ask(start().run(), "Why did my pod restart?", state)
     record, text = state.documents["doc-1"]
     state.documents["doc-1"] = (record, f"New first line. {text}")
 
@@ -78,7 +68,7 @@ def test_citation_of_a_changed_document_shows_the_quote_and_says_so(start: Start
 
 
 def test_citation_of_a_deleted_document_shows_the_quote_and_says_so(start: Start, state: StubState) -> None:
-    app = _ask(start().run(), "Why did my pod restart?", state)
+    app = ask(start().run(), "Why did my pod restart?", state)
     del state.documents["doc-1"]
 
     app.button(key="source-run-1-2").click().run()
@@ -87,9 +77,16 @@ def test_citation_of_a_deleted_document_shows_the_quote_and_says_so(start: Start
     assert "no longer stored" in app.warning[0].value
 
 
-def test_details_show_claims_evidence_and_budget(start: Start, state: StubState) -> None:
-    app = _ask(start().run(), "Why did my pod restart?", state)
-    assert "gw-bar" not in html(app).replace(".gw-bar", "")
+def test_budget_is_shown_under_the_answer_with_what_was_left_out(start: Start, state: StubState) -> None:
+    shown = html(ask(start().run(), "Why did my pod restart?", state))
+
+    assert "1,710 of 4,096 tokens of context · left out: 1 passage" in shown
+    assert "/handbook/long.md: 900 tokens, did not fit" in shown
+
+
+def test_details_show_claims_and_evidence(start: Start, state: StubState) -> None:
+    app = ask(start().run(), "Why did my pod restart?", state)
+    assert "Explained: unsupported." not in html(app)
 
     app.session_state["details-run-1"] = True
     app.run()
@@ -97,11 +94,10 @@ def test_details_show_claims_evidence_and_budget(start: Start, state: StubState)
     shown = html(app)
     assert "Not supported. Explained: unsupported." in shown
     assert "meaning: rank 1, cosine 0.71" in shown
-    assert "/handbook/long.md: 900 tokens, did not fit" in shown
 
 
 def test_abstention_says_what_was_searched_and_what_stood_nearest(start: Start, state: StubState) -> None:
-    app = _ask(start().run(), "Who won the 1998 football world cup?", state)
+    app = ask(start().run(), "Who won the 1998 football world cup?", state)
 
     assert "Nothing in the documents is near enough" in words(app)
     assert "Searched: Who won the 1998 football world cup? in all collections" in html(app)
@@ -110,7 +106,7 @@ def test_abstention_says_what_was_searched_and_what_stood_nearest(start: Start, 
 
 
 def test_failed_run_shows_its_sentence_and_can_be_asked_again(start: Start, state: StubState) -> None:
-    app = _ask(start().run(), "fail", state)
+    app = ask(start().run(), "fail", state)
     assert "The model server does not answer" in words(app)
 
     press(app, "Ask again")
@@ -145,7 +141,7 @@ def test_session_that_ends_while_an_answer_is_written_stops_nothing(start: Start
 
 
 def test_second_session_shows_the_thread_that_its_address_names(start: Start, state: StubState) -> None:
-    _ask(start().run(), "Why did my pod restart?", state)
+    ask(start().run(), "Why did my pod restart?", state)
 
     other = start()
     other.query_params["thread"] = "thread-1"
@@ -168,7 +164,7 @@ def test_unknown_thread_is_one_sentence_and_a_way_out(start: Start) -> None:
 
 
 def test_threads_are_listed_opened_and_deleted(start: Start, state: StubState) -> None:
-    app = _ask(start().run(), "Why did my pod restart?", state)
+    app = ask(start().run(), "Why did my pod restart?", state)
     press(app, "New chat")
     assert not app.chat_message
 
@@ -185,7 +181,7 @@ def test_threads_are_listed_opened_and_deleted(start: Start, state: StubState) -
 def test_chosen_collections_go_with_the_question(start: Start, state: StubState) -> None:
     app = start().run()
     app.multiselect[0].set_value(["other"]).run()
-    _ask(app, "Why did my pod restart?", state)
+    ask(app, "Why did my pod restart?", state)
 
     assert state.questions[-1].collections == ("other",)
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 import streamlit as st
 
 from app.schema import AgentInfo, CollectionInfo, RunInfo, RunRequest, ThreadDetail
-from ui import prompt_in_box, session
+from ui import asked_with, prompt_in_box, session
 from ui.attachments import draw_attachments
-from ui.cards import confirm_destructive, draw_notes
+from ui.cards import confirm_destructive
 from ui.errors import ApiRefused, UiError
-from ui.kept_cases import draw_keep_button
+from ui.model_panel import draw_model_panel
 from ui.passage_drawer import DOCUMENTS_PAGE, draw_requested_passage
 from ui.problem import draw_notice
 from ui.question_box import confirm_held_question, draw_agent_picker, draw_question_box
-from ui.render_answer import draw_ended
-from ui.stream import draw_active
 from ui.thread_list import draw_thread_list
+from ui.turn_view import draw_turn
+from ui.turns import turns_of
 from ui.wording import literal
 
 # How often an idle page looks whether another tab has asked something in the same thread.
@@ -46,9 +46,11 @@ def draw() -> None:
     agents = client.agents()
     with st.bottom:
         agent = draw_agent_picker(agents, detail, disabled=active is not None)
-        draw_attachments(thread_id)
+        with st.container(horizontal=True, gap="small", vertical_alignment="center", key="beside-the-box"):
+            draw_model_panel(client.models.list(), thread_id)
+            draw_attachments(thread_id)
         typed = draw_question_box(active, waiting, agent=agent)
-    question = session.take_question() or typed
+    question = session.take_question() or (session.Question(typed) if typed else None)
     if question and (active is None or active.state == "waiting"):
         _ask(question, thread_id, collections=chosen, agent=active.agent if active else agent)
     draw_requested_passage()
@@ -87,17 +89,29 @@ def _draw_collection_picker(collections: list[CollectionInfo]) -> tuple[str, ...
     return tuple(chosen)
 
 
-def _ask(question: str, thread_id: str | None, *, collections: tuple[str, ...], agent: str) -> None:
+def _ask(question: session.Question, thread_id: str | None, *, collections: tuple[str, ...], agent: str) -> None:
     """Start the run and draw the page anew, which then follows it."""
-    if not question.strip():
+    if not question.text.strip():
         return
     client = session.client()
     try:
-        thread_id = thread_id or client.create_thread().thread_id
-        asked = RunRequest(
-            question=question.strip(), collections=collections, agent=agent, prompt=prompt_in_box.current()
+        if thread_id is None:
+            thread_id = client.create_thread().thread_id
+            asked_with.hand_over(thread_id)
+        choice = asked_with.chosen(thread_id)
+        client.start_run(
+            thread_id,
+            RunRequest(
+                question=question.text.strip(),
+                collections=collections,
+                agent=agent if question.agent is None else question.agent,
+                prompt=prompt_in_box.current(),
+                model=choice.model,
+                replaces=question.replaces,
+                continues=question.continues,
+                **choice.sampling.model_dump(),
+            ),
         )
-        client.start_run(thread_id, asked)
     except ApiRefused as error:
         session.notify("error", str(error))
     else:
@@ -107,16 +121,9 @@ def _ask(question: str, thread_id: str | None, *, collections: tuple[str, ...], 
 
 
 def _draw_thread(detail: ThreadDetail, active: RunInfo | None) -> None:
-    for run in detail.runs:
-        with st.chat_message("user", avatar=":material/person:"):
-            st.text(run.question)
-        with st.chat_message("assistant", avatar=":material/smart_toy:" if run.agent else ":material/fact_check:"):
-            if run.state in ("running", "waiting"):
-                draw_active(run)
-            else:
-                draw_ended(run)
-                draw_keep_button(run)
-                draw_notes(run.run_id)
+    turns = turns_of(detail.runs)
+    for number, turn in enumerate(turns, start=1):
+        draw_turn(turn, is_last=number == len(turns) and active is None)
     if active is None:
         _watch(detail.thread.thread_id, len(detail.runs))
 
@@ -166,7 +173,7 @@ def _draw_start(collections: list[CollectionInfo]) -> None:
             key=f"suggestion-{number}",
             icon=":material/chat_bubble:",
             on_click=session.ask_later,
-            args=(suggestion,),
+            args=(session.Question(suggestion),),
         )
 
 

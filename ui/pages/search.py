@@ -6,11 +6,12 @@ import streamlit as st
 
 from app.search_schema import ReadFilterInfo, SearchHit, SearchRequest, SearchResponse
 from ui import session
+from ui.budget_html import budget_html
 from ui.errors import UiError
 from ui.explanation_html import explanation_html, place_words, search_sentence
 from ui.markup import marks, styled
 from ui.passage_drawer import draw_requested_passage
-from ui.passages_html import budget_html, found_passage, scores_html, term_spans
+from ui.passages_html import found_passage, scores_html, term_spans
 from ui.problem import draw_notice
 from ui.session import PassageKey
 from ui.wording import literal, place, plural, reflowed, seconds, shorten
