@@ -15,6 +15,8 @@ AppError
 │   └── EvalUnknown, EvalQuestionUnknown
 ├── EvalHalted         infrastructure: an evaluation cannot go on with its next question
 ├── RunActive          caller: the thread has a run that has not ended
+├── LimitReached       caller: the user has asked for as much as is allowed now; ``retry_after`` says when to ask again
+│   └── UserBusy, TokensSpent
 ├── RunUnanswered      caller: the run has no answer
 ├── ToolNotOffered     caller: the tool's server is down or was taken away, so nothing can be checked against it
 ├── UserUnknown        caller: the proxy names no user for a decision
@@ -148,6 +150,23 @@ class OriginalMissing(NotFound):
 
 class RunActive(AppError):
     """The thread has a run that has not ended; wait for it or cancel it."""
+
+
+class LimitReached(AppError):
+    """The user has asked for as much as is allowed now."""
+
+    def __init__(self, message: str, *, retry_after: int) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+        """Seconds after which asking again may help."""
+
+
+class UserBusy(LimitReached):
+    """As many answers as allowed are on their way for the user."""
+
+
+class TokensSpent(LimitReached):
+    """The user's tokens of this day are used up."""
 
 
 class RunUnanswered(AppError):

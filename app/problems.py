@@ -34,6 +34,7 @@ from app.errors import (
     EvalUnknown,
     HomeUnwritable,
     JobUnknown,
+    LimitReached,
     OriginalMissing,
     PresetInvalid,
     PresetUnknown,
@@ -44,7 +45,9 @@ from app.errors import (
     RunUnknown,
     ThreadUnknown,
     TokenRefused,
+    TokensSpent,
     ToolNotOffered,
+    UserBusy,
     UserUnknown,
 )
 from app.schema import Problem, ProblemCode
@@ -97,6 +100,8 @@ _KINDS: dict[type[Exception], _Kind] = {
     PresetInvalid: _Kind(422, "preset_invalid"),
     RunActive: _Kind(409, "run_active"),
     RunUnanswered: _Kind(409, "run_unanswered"),
+    UserBusy: _Kind(429, "user_busy"),
+    TokensSpent: _Kind(429, "tokens_spent"),
     CallUnknown: _Kind(404, "approval_unknown"),
     GrantUnknown: _Kind(404, "grant_unknown"),
     FactUnknown: _Kind(404, "fact_unknown"),
@@ -174,7 +179,10 @@ async def _known(request: Request, error: Exception) -> JSONResponse:
     kind = next((_KINDS[cls] for cls in type(error).__mro__ if cls in _KINDS), _INTERNAL)
     if kind.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         logger.warning("Request failed", extra={"path": request.url.path, "code": kind.code}, exc_info=error)
-    return render(problem(kind.status, kind.code, str(error)), request.url.path)
+    response = render(problem(kind.status, kind.code, str(error)), request.url.path)
+    if isinstance(error, LimitReached):
+        response.headers["Retry-After"] = str(error.retry_after)
+    return response
 
 
 async def _invalid(request: Request, error: Exception) -> JSONResponse:

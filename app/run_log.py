@@ -16,10 +16,12 @@ from agents.answer import Answer
 from agents.events import EVENT_ADAPTER, RunEvent, RunFailed
 from agents.request import AnswerRequest
 from app.errors import RunActive, RunUnknown, ThreadUnknown
+from app.limits import UserLimits, charge
 from app.schema import RunInfo
 from app.tables import run_events, run_seals, runs
 from app.threads import touch, utc_now
 
+_NOT_SHOWN = frozenset({"owner", "answer", "request", "asked_by", "tokens"})
 _INTERRUPTED = "Groundwork ended while this run was going on; ask again."
 
 
@@ -30,10 +32,17 @@ class RunLog:
     Attributes:
         engine: The database.
         owner: Name of this API among all that share the database; runs are marked with it.
+        limits: What one user may start; None sets no limit.
     """
 
     engine: AsyncEngine
     owner: str
+    limits: UserLimits | None = None
+
+    async def require_room(self, user: str) -> None:
+        """Return when the user may start a run now; raises ``UserBusy`` or ``TokensSpent``."""
+        if self.limits is not None:
+            await self.limits.require_room(user)
 
     async def create(self, run: RunInfo, *, request: AnswerRequest) -> None:
         """Write a run that starts now; that of an agent with its request, from which it can be taken up again.
@@ -41,12 +50,15 @@ class RunLog:
         Raises:
             RunActive: The thread has a run that has not ended.
             ThreadUnknown: There is no such thread.
+            UserBusy, TokensSpent: The user has asked for as much as is allowed now.
         """
         stored = json.dumps(dump_request(request)) if run.agent else ""
-        values = run.model_dump(exclude={"answer"}) | {"owner": self.owner, "request": stored}
+        values = run.model_dump(exclude={"answer"}) | {"owner": self.owner, "request": stored, "asked_by": request.user}
         try:
             async with self.engine.begin() as connection:
                 await connection.execute(runs.insert().values(values))
+                if self.limits is not None:
+                    await self.limits.admit(connection, request.user)
                 await connection.execute(touch(run.thread_id, title=run.question, at=run.created_at))
         except IntegrityError as error:
             if await self._active(run.thread_id):
@@ -60,10 +72,11 @@ class RunLog:
         async with self.engine.begin() as connection:
             await _insert(connection, events)
 
-    async def finish(self, run: RunInfo, events: Sequence[RunEvent], *, seal: str = "") -> None:
-        """Add the last events, the seal of its answer and the final state, all or nothing."""
+    async def finish(self, run: RunInfo, events: Sequence[RunEvent], *, seal: str = "", tokens: int = 0) -> None:
+        """Add the last events, the seal of the answer, the tokens of this attempt and the final state, or nothing."""
         async with self.engine.begin() as connection:
             await _insert(connection, events)
+            await charge(connection, run.run_id, tokens)
             if seal:
                 await connection.execute(run_seals.insert().values(run_id=run.run_id, data=seal))
             await connection.execute(
@@ -78,11 +91,12 @@ class RunLog:
             )
             await connection.execute(touch(run.thread_id, title=run.question, at=utc_now()))
 
-    async def park(self, run: RunInfo, events: Sequence[RunEvent]) -> None:
-        """Add the last events of an attempt and say that the run waits, both or neither."""
+    async def park(self, run: RunInfo, events: Sequence[RunEvent], *, tokens: int = 0) -> None:
+        """Add the last events of an attempt and its tokens, and say that the run waits, all or nothing."""
         parked = runs.update().where(runs.c.run_id == run.run_id, runs.c.state == "running")
         async with self.engine.begin() as connection:
             await _insert(connection, events)
+            await charge(connection, run.run_id, tokens)
             await connection.execute(parked.values(state="waiting", last_seq=run.last_seq))
 
     async def claim(self, run_id: str) -> bool:
@@ -213,6 +227,6 @@ async def _insert(connection: AsyncConnection, events: Sequence[RunEvent]) -> No
 
 
 def _run(row: sa.RowMapping) -> RunInfo:
-    values = {key: value for key, value in row.items() if key not in ("owner", "answer", "request")}
+    values = {key: value for key, value in row.items() if key not in _NOT_SHOWN}
     answer = Answer.model_validate_json(row["answer"]) if row["answer"] else None
     return RunInfo.model_validate(values | {"answer": answer})

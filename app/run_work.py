@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias, assert_never
 
 from agents.answer import Answer
 from agents.events import RunCancelled, RunEvent, RunFailed, RunFinished, RunWaiting
+from agents.gateway.meter import TokenMeter
 from agents.request import AnswerRequest
 from app.live_run import LiveRun
 from app.run_log import interrupted
@@ -28,6 +29,8 @@ class Work:
     live: LiveRun
     consumer: asyncio.Task[Terminal | None]
     request: AnswerRequest
+    meter: TokenMeter
+    """Tokens of this attempt."""
     task: asyncio.Task[None] | None = None
     written: int = 0
     stop_reason: StopReason = "cancelled"

@@ -17,6 +17,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from agents.chat_model import ChatMessage
 from agents.events import RunCancelled, RunEvent, RunFailed, RunFinished, Token, is_terminal
+from agents.gateway.meter import TokenMeter, metering
 from agents.request import AnswerRequest
 from app.errors import RunUnknown
 from app.live_run import LiveRun
@@ -103,9 +104,11 @@ class RunService:
             RunActive: The thread has a run that has not ended.
             ThreadUnknown: There is no such thread.
             AgentUnknown: There is no such agent.
+            UserBusy, TokensSpent: The user has asked for as much as is allowed now; nothing was changed.
         """
         if request.agent:
             await self._acting.require_agent(request.agent)
+        await self._log.require_room(request.user)
         if waiting := await self._log.waiting_in(request.thread_id):
             await self._end_waiting(waiting, why=NEW_MESSAGE)
         run = RunInfo(
@@ -216,8 +219,9 @@ class RunService:
 
     def _begin(self, run: RunInfo, request: AnswerRequest, live: LiveRun) -> None:
         # A task of its own, so that a cancellation ends the model's work and nothing of what follows it.
-        consumer = asyncio.create_task(self._consume(live, request), name=f"answer-{run.run_id}")
-        work = self._working[run.run_id] = Work(run, live, consumer, request)
+        meter = TokenMeter()
+        consumer = asyncio.create_task(self._consume(live, request, meter), name=f"answer-{run.run_id}")
+        work = self._working[run.run_id] = Work(run, live, consumer, request, meter)
         work.task = asyncio.create_task(self._carry_out(work), name=f"run-{run.run_id}")
 
     async def _take_up(self, run_id: str) -> None:
@@ -298,7 +302,8 @@ class RunService:
         try:
             if work.run.agent and not isinstance(terminal, RunFinished):
                 await self._recovery.reject_calls(work.run.run_id, why=STOPPED)
-            await self._log.finish(ended, [*work.unwritten(), terminal], seal=await self._sealed(work))
+            last = [*work.unwritten(), terminal]
+            await self._log.finish(ended, last, seal=await self._sealed(work), tokens=work.meter.tokens)
         except SQLAlchemyError:
             # The run stays in memory, so that its followers see its end; the next start calls it interrupted.
             logger.exception("End of run not written", extra=fields)
@@ -326,7 +331,7 @@ class RunService:
         run_id = work.run.run_id
         parked = work.run.model_copy(update={"last_seq": work.live.last_seq})
         try:
-            await self._log.park(parked, work.unwritten())
+            await self._log.park(parked, work.unwritten(), tokens=work.meter.tokens)
         except SQLAlchemyError:
             logger.exception("Run not parked; the next start takes it up", extra={"run_id": run_id})
         del self._working[run_id]
@@ -344,12 +349,12 @@ class RunService:
             # What is left over takes space and does no harm.
             logger.exception("Checkpoints not deleted", extra={"run_id": run.run_id})
 
-    async def _consume(self, live: LiveRun, request: AnswerRequest) -> Terminal | None:
+    async def _consume(self, live: LiveRun, request: AnswerRequest, meter: TokenMeter) -> Terminal | None:
         """Publish what the graph says; the terminal event is returned, for it is shown when it is in the log."""
         started = perf_counter()
         first_token = True
         source = self._acting.run(request, last_seq=live.after) if request.agent else self._answerer.run(request)
-        with run_span(request):
+        with run_span(request), metering(meter):
             async with aclosing(source) as events:
                 async for event in events:
                     if isinstance(event, RunFailed | RunCancelled | RunFinished):

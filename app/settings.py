@@ -106,6 +106,18 @@ class AttachmentSettings(BaseModel):
     """Most texts attached to one thread at a time."""
 
 
+class LimitSettings(BaseModel):
+    """What one user may ask for; users are told apart by ``server.user_header``, without it all are one."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    runs_per_user: int = Field(default=0, ge=0)
+    """Most answers on their way at once; those that wait for a person do not count. 0 sets no limit."""
+    tokens_per_day: int = Field(default=0, ge=0)
+    """Most tokens that models read and write for one user in a day of UTC; an answer that was begun is finished. 0 sets
+    no limit."""
+
+
 class LogSettings(BaseModel):
     """What is logged."""
 
@@ -151,6 +163,7 @@ class Settings(BaseModel):
     database: DatabaseSettings = DatabaseSettings()
     models: ModelStoreSettings = ModelStoreSettings()
     attachments: AttachmentSettings = AttachmentSettings()
+    limits: LimitSettings = LimitSettings()
     log: LogSettings = LogSettings()
     tools: ToolSettings = ToolSettings()
     serving: ServingSettings = ServingSettings()

@@ -31,6 +31,7 @@ from app.evaluations import EvalParts, EvaluationService
 from app.home import Home
 from app.home_lock import lock_home, require_space
 from app.jobs import JobService
+from app.limits import UserLimits
 from app.metrics import Metrics
 from app.model_gateway import detect_capabilities, open_gateway
 from app.models.store import ModelStore
@@ -139,7 +140,8 @@ async def open_platform(
         await stack.enter_async_context(lock_home(home))
         await asyncio.to_thread(_remove_uploads, home)
         engine = await stack.enter_async_context(open_database(settings))
-        log = RunLog(engine, owner=f"{socket.gethostname()}:{home.root}")
+        limits = UserLimits(engine, settings.limits)
+        log = RunLog(engine, owner=f"{socket.gethostname()}:{home.root}", limits=limits)
         if interrupted := await log.interrupt_running():
             logger.warning("Runs of the process before this were interrupted", extra={"runs": interrupted})
         model_store = ModelStore(home, settings.models)

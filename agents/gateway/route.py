@@ -14,6 +14,7 @@ from agents.chat_model import ChatDelta, ChatMessage, Sampling, ToolOffer
 from agents.closing import closing
 from agents.errors import ModelBusy, ModelRefused, ModelTimeout, ModelUnavailable
 from agents.gateway.endpoint import Endpoint
+from agents.gateway.meter import MeteredReply
 from agents.gateway.spans import ChatSpan
 
 logger = logging.getLogger(__name__)
@@ -65,10 +66,14 @@ class RoutedChatModel:
             try:
                 async with endpoint.admitted(), aclosing(_patiently(endpoint, messages, sampling, tools)) as deltas:
                     queued = perf_counter() - asked
-                    with ChatSpan(endpoint.name, endpoint.capabilities.kind, sampling) as span:
+                    with (
+                        ChatSpan(endpoint.name, endpoint.capabilities.kind, sampling) as span,
+                        MeteredReply(messages) as reply,
+                    ):
                         async for delta in deltas:
                             started = True
                             span.take(delta)
+                            reply.take(delta)
                             yield _signed(delta, endpoint.name, queued) if delta.finish_reason else delta
             except (ModelUnavailable, ModelTimeout) as error:
                 endpoint.breaker.failed()

@@ -50,6 +50,8 @@ def _sentence(error: BaseException) -> str:
 
 
 def _code_of_problem(error: ApiProblem) -> int:
+    if error.problem.status == HTTPStatus.TOO_MANY_REQUESTS:
+        return UNAVAILABLE
     if error.problem.status < HTTPStatus.INTERNAL_SERVER_ERROR:
         return USAGE
     return UNEXPECTED if error.problem.code in ("internal_error", "http_error") else UNAVAILABLE

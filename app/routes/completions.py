@@ -15,6 +15,7 @@ from pydantic import JsonValue
 from agents.answer import Answer
 from agents.errors import ModelUnknown
 from agents.events import AnswerDone, RunCancelled, RunEvent, RunFailed
+from app.actor import ActorDep
 from app.asking import ask
 from app.completions import Envelope, Failure, conversation, failure_problem
 from app.openai_wire import (
@@ -36,7 +37,7 @@ router = APIRouter(prefix="/v1", tags=["openai"])
 _CLIENT_GONE = 499
 """Nobody reads this status; nginx' name for it is "client closed request"."""
 _ERRORS: dict[int | str, dict[str, type[OpenAIErrorBody]]] = {
-    status: {"model": OpenAIErrorBody} for status in (404, 422, 500, 502, 503, 504)
+    status: {"model": OpenAIErrorBody} for status in (403, 404, 422, 429, 500, 502, 503, 504)
 }
 
 
@@ -47,7 +48,9 @@ async def list_models(platform: PlatformDep) -> ModelCards:
 
 
 @router.post("/chat/completions", operation_id="create_completion", response_model=Completion, responses={**_ERRORS})
-async def create_completion(request: CompletionRequest, platform: PlatformDep, connection: Request) -> Response:
+async def create_completion(
+    request: CompletionRequest, platform: PlatformDep, connection: Request, user: ActorDep
+) -> Response:
     """An answer from the documents, streamed as server-sent events or at once.
 
     The message, or the last piece of a stream, also carries ``citations``, ``claims`` and ``status``. When nothing
@@ -66,7 +69,7 @@ async def create_completion(request: CompletionRequest, platform: PlatformDep, c
     longest = {"max_tokens": request.max_completion_tokens} if request.max_completion_tokens else {}
     run_request = RunRequest.model_validate(asked | request.chosen() | longest)
     thread = await platform.threads.create(origin="completion")
-    run = await ask(platform, thread.thread_id, run_request, history=history)
+    run = await ask(platform, thread.thread_id, run_request, history=history, user=user)
     envelope = Envelope(
         id=f"chatcmpl-{run.run_id}",
         created=int(datetime.now(UTC).timestamp()),

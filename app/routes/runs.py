@@ -19,7 +19,9 @@ from app.sse import to_sse
 router = APIRouter(prefix="/api", tags=["runs"])
 
 
-@router.post("/threads/{thread_id}/runs", status_code=202, operation_id="start_run", responses=problems(404, 409, 422))
+@router.post(
+    "/threads/{thread_id}/runs", status_code=202, operation_id="start_run", responses=problems(404, 409, 422, 429)
+)
 async def start_run(thread_id: str, request: RunRequest, platform: PlatformDep, user: ActorDep) -> RunInfo:
     """Ask in a thread. Returns at once; the run goes on whoever listens. 409 while the thread has another run.
 
