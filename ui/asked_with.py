@@ -18,11 +18,13 @@ class AskedWith:
     Attributes:
         model: Chat model; empty leaves it to the preset or the settings.
         sampling: How tokens are drawn.
+        preset: For a thread that is about to begin; the API keeps that of one which has begun.
         generation: One more with each reset, so that inputs begin anew.
     """
 
     model: str = ""
     sampling: SamplingChoice = field(default_factory=SamplingChoice)
+    preset: str = ""
     generation: int = 0
 
 
@@ -37,15 +39,17 @@ def keep(thread_id: str | None, choice: AskedWith) -> None:
 
 
 def reset(thread_id: str | None) -> None:
-    """Leave everything to the preset and the settings."""
-    keep(thread_id, AskedWith(generation=chosen(thread_id).generation + 1))
+    """Leave model and sampling to the preset and the settings."""
+    before = chosen(thread_id)
+    keep(thread_id, AskedWith(preset=before.preset, generation=before.generation + 1))
 
 
-def hand_over(thread_id: str) -> None:
+def hand_over(thread_id: str) -> AskedWith:
     """The thread that was about to begin has begun: its choice is this thread's, and the next one begins without."""
     kept = chosen(None)
     keep(thread_id, kept)
     keep(None, AskedWith(generation=kept.generation + 1))
+    return kept
 
 
 def _all() -> dict[str, AskedWith]:

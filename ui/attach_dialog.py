@@ -12,6 +12,7 @@ from app.tool_schema import ResourceInfo, ResourcePiece
 from ui import blanks, session
 from ui.errors import UiError
 from ui.markup import text_html
+from ui.new_thread import begin_thread
 from ui.wording import literal, shorten, size
 
 SHOWN_CHARACTERS: Final = 2000
@@ -69,11 +70,10 @@ def choose_server(key: str) -> str | None:
 
 def attach(send: Callable[[str], Attachment]) -> bool:
     """Attach to the open chat, a new one when none is open; False when the API refused, which is said."""
-    client = session.client()
     try:
         thread_id = session.thread_id()
         if thread_id is None:
-            thread_id = client.create_thread().thread_id
+            thread_id = begin_thread()
             session.open_thread(thread_id)
         with st.spinner("Reading …"):
             send(thread_id)

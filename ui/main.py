@@ -14,6 +14,7 @@ if str(ROOT) not in sys.path:
 
 from ui.errors import UiError  # noqa: E402
 from ui.passage_drawer import CHAT_PAGE, DOCUMENTS_PAGE  # noqa: E402
+from ui.preset_picker import PRESETS_PAGE  # noqa: E402
 from ui.problem import draw_problem  # noqa: E402
 from ui.waiting import waiting_count, watch_waiting  # noqa: E402
 
@@ -38,6 +39,7 @@ def main() -> None:
             st.Page(DOCUMENTS_PAGE, title="Documents", icon=":material/folder_open:"),
             st.Page("pages/search.py", title="Search", icon=":material/search:"),
             st.Page("pages/tools.py", title="Tools", icon=":material/construction:"),
+            st.Page(PRESETS_PAGE, title="Presets", icon=":material/tune:"),
             st.Page("pages/memory.py", title="Memory", icon=":material/psychology:"),
             st.Page("pages/evals.py", title="Evals", icon=":material/monitoring:"),
         ]

@@ -9,8 +9,10 @@ from typing import Final
 import streamlit as st
 
 from app.model_schema import ChatModelInfo
+from app.preset_schema import SavedPreset
+from app.schema import ThreadInfo
 from ui import asked_with
-from ui.asked_with import AskedWith
+from ui.preset_picker import draw_preset_picker, preset_of
 from ui.sampling_form import draw_sampling, filled_in
 from ui.wording import literal, plural, shorten
 
@@ -19,17 +21,22 @@ _TOOLS: Final = {"native": "calls tools itself", "constrained": "calls tools thr
 _SERVERS: Final = {"vllm": "vLLM", "llama.cpp": "llama.cpp", "other": ""}
 
 
-def draw_model_panel(models: Sequence[ChatModelInfo], thread_id: str | None) -> None:
+def draw_model_panel(
+    models: Sequence[ChatModelInfo], presets: Sequence[SavedPreset], thread: ThreadInfo | None
+) -> None:
     """Draw the button that shows what a question is asked with, and the panel behind it."""
+    thread_id = thread.thread_id if thread else None
     before = asked_with.chosen(thread_id)
     key = f"asked-with-{thread_id or ''}-{before.generation}"
-    model = st.session_state.get(f"{key}-model", before.model) or ""
+    model = st.session_state.get(f"{key}-model", before.model)
     choice = replace(before, model=model, sampling=filled_in(before.sampling, key=key))
     asked_with.keep(thread_id, choice)
     named = _named(models, choice.model)
     changed = len(choice.sampling.chosen())
-    label = literal(shorten(named.name, NAME_LENGTH)) + (f" · {plural(changed, 'value')} set" if changed else "")
+    parts = [shorten(named.name, NAME_LENGTH), preset_of(thread), f"{plural(changed, 'value')} set" if changed else ""]
+    label = literal(" · ".join(part for part in parts if part))
     with st.popover(label, icon=":material/tune:", type="tertiary", key="model-panel"):
+        draw_preset_picker(presets, thread)
         _draw_picker(models, before.model, key)
         st.caption(literal(abilities(named)))
         draw_sampling(before.sampling, key=key)
@@ -38,7 +45,7 @@ def draw_model_panel(models: Sequence[ChatModelInfo], thread_id: str | None) -> 
             "Reset",
             key="reset-asked-with",
             icon=":material/restart_alt:",
-            disabled=choice == AskedWith(generation=choice.generation),
+            disabled=not changed and not choice.model,
             on_click=asked_with.reset,
             args=(thread_id,),
         )
@@ -67,10 +74,10 @@ def _draw_picker(models: Sequence[ChatModelInfo], chosen: str, key: str) -> None
     default = next(model.name for model in models if model.default)
     st.selectbox(
         "Model",
-        names,
-        index=names.index(chosen) if chosen in names else None,
+        ["", *names],
+        index=names.index(chosen) + 1 if chosen in names else 0,
+        format_func=lambda name: name or f"As set ({default})",
         key=f"{key}-model",
-        placeholder=f"As set ({default})",
     )
 
 

@@ -11,6 +11,8 @@ from app.sampling_schema import SamplingChoice
 from ui.wording import shorten
 
 Choice = TypeVar("Choice", bound=SamplingChoice)
+INPUT_WIDTH = 160
+"""Two beside each other on a phone."""
 MAX_STOPS = 8
 STOP_LENGTH = 100
 """What ``app.sampling_schema`` takes."""
@@ -60,10 +62,9 @@ def filled_in(given: Choice, *, key: str) -> Choice:
 
 def draw_sampling(given: SamplingChoice, *, key: str) -> None:
     """Draw an input for each value; ``filled_in`` reads them."""
-    for start in range(0, len(SLOTS), 2):
-        for slot, column in zip(SLOTS[start : start + 2], st.columns(2, gap="small"), strict=False):
-            with column:
-                _draw(slot, getattr(given, slot.name), key)
+    with st.container(horizontal=True, gap="small"):
+        for slot in SLOTS:
+            _draw(slot, getattr(given, slot.name), key)
     stops: str = st.text_area(
         "Stop at",
         value="\n".join(given.stop or ()),
@@ -96,4 +97,5 @@ def _draw(slot: Slot, value: float | None, key: str) -> None:
         key=f"{key}-{slot.name}",
         placeholder="as set",
         help=slot.help,
+        width=INPUT_WIDTH,
     )

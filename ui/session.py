@@ -21,6 +21,7 @@ DEFAULT_API_URL = "http://127.0.0.1:8080"
 THREAD = "thread"
 """Name of the thread in the address."""
 _DOCUMENT = "document"
+_PRESET = "preset"
 _PASSAGE = "passage_to_open"
 _QUESTION = "question_to_ask"
 _NOTICE = "notice"
@@ -101,6 +102,19 @@ def open_document(identifier: str | None) -> None:
         st.query_params.pop(_DOCUMENT, None)
     else:
         st.query_params[_DOCUMENT] = identifier
+
+
+def preset_name() -> str | None:
+    """The preset in the address."""
+    return st.query_params.get(_PRESET)
+
+
+def open_preset(name: str | None) -> None:
+    """Put a preset into the address, or none."""
+    if name is None:
+        st.query_params.pop(_PRESET, None)
+    else:
+        st.query_params[_PRESET] = name
 
 
 def ask_to_open(passage: PassageKey) -> None:

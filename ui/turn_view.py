@@ -32,7 +32,7 @@ def draw_turn(turn: Turn, *, is_last: bool) -> None:
         if is_last and st.session_state.get(_EDITED) == last.run_id:
             _draw_editor(version)
         else:
-            st.text(first.question)
+            _draw_question(version, can_change=is_last and place == len(turn.versions) - 1)
     with st.chat_message("assistant", avatar=":material/smart_toy:" if first.agent else ":material/fact_check:"):
         for part in version:
             if part.continues:
@@ -70,15 +70,6 @@ def _draw_again(version: Version) -> None:
     label = "Ask again" if last.state in ("failed", "cancelled") else "Regenerate"
     again = Question(last.question, replaces=last.run_id, continues=last.continues, agent="")
     _ask_button(label, again, last, "refresh")
-    st.button(
-        "Edit",
-        key=f"edit-{last.run_id}",
-        icon=":material/edit:",
-        type="tertiary",
-        help="Change the question and send it again; this answer stays reachable.",
-        on_click=_edit,
-        args=(last.run_id,),
-    )
 
 
 def _ask_button(label: str, question: Question, run: RunInfo, icon: str) -> None:
@@ -106,6 +97,24 @@ def _draw_pager(turn: Turn, place: int) -> None:
             "", key=f"later-{turn.turn_id}", icon=":material/chevron_right:", type="tertiary", help="Later answer",
             disabled=place == last, on_click=_show, args=(turn, place + 1),
         )  # fmt: skip
+
+
+def _draw_question(version: Version, *, can_change: bool) -> None:
+    first, last = version[0], version[-1]
+    if first.agent or not can_change:
+        st.text(first.question)
+        return
+    with st.container(horizontal=True, gap="small", wrap=False, horizontal_alignment="distribute"):
+        st.text(first.question, width="content")
+        st.button(
+            "",
+            key=f"edit-{last.run_id}",
+            icon=":material/edit:",
+            type="tertiary",
+            help="Change the question and send it again; its answer stays reachable.",
+            on_click=_edit,
+            args=(last.run_id,),
+        )
 
 
 def _draw_editor(version: Version) -> None:

@@ -26,7 +26,7 @@ def test_regenerated_answer_takes_the_place_and_the_old_one_stays_reachable(star
 
 def test_edited_question_is_sent_again_in_place_of_the_first(start: Start, state: StubState) -> None:
     app = ask(start().run(), WHY, state)
-    press(app, "Edit")
+    app.button(key="edit-run-1").click().run()
     assert app.text_area(key="edited-question-run-1").value == WHY
 
     app.text_area(key="edited-question-run-1").set_value("Why did my job restart?")
@@ -40,7 +40,8 @@ def test_edited_question_is_sent_again_in_place_of_the_first(start: Start, state
 
 
 def test_editing_is_left_without_sending(start: Start, state: StubState) -> None:
-    app = press(ask(start().run(), WHY, state), "Edit")
+    app = ask(start().run(), WHY, state)
+    app.button(key="edit-run-1").click().run()
 
     press(app, "Cancel")
 

@@ -10,6 +10,7 @@ from ui.attachments import draw_attachments
 from ui.cards import confirm_destructive
 from ui.errors import ApiRefused, UiError
 from ui.model_panel import draw_model_panel
+from ui.new_thread import begin_thread
 from ui.passage_drawer import DOCUMENTS_PAGE, draw_requested_passage
 from ui.problem import draw_notice
 from ui.question_box import confirm_held_question, draw_agent_picker, draw_question_box
@@ -47,7 +48,7 @@ def draw() -> None:
     with st.bottom:
         agent = draw_agent_picker(agents, detail, disabled=active is not None)
         with st.container(horizontal=True, gap="small", vertical_alignment="center", key="beside-the-box"):
-            draw_model_panel(client.models.list(), thread_id)
+            draw_model_panel(client.models.list(), client.presets.list(), detail.thread if detail else None)
             draw_attachments(thread_id)
         typed = draw_question_box(active, waiting, agent=agent)
     question = session.take_question() or (session.Question(typed) if typed else None)
@@ -95,9 +96,7 @@ def _ask(question: session.Question, thread_id: str | None, *, collections: tupl
         return
     client = session.client()
     try:
-        if thread_id is None:
-            thread_id = client.create_thread().thread_id
-            asked_with.hand_over(thread_id)
+        thread_id = thread_id or begin_thread()
         choice = asked_with.chosen(thread_id)
         client.start_run(
             thread_id,
