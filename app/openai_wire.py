@@ -85,6 +85,8 @@ class CompletionRequest(_Wire, SamplingChoice):
     """Ours: search in these collections alone."""
     filter: dict[str, str | int | float | bool] = Field(default_factory=dict)
     """Ours: metadata that must match."""
+    preset: str = Field(default="", max_length=64)
+    """Ours: saved preset whose values stand where the request has none."""
 
 
 class WireUsage(BaseModel):

@@ -57,8 +57,14 @@ def receipt_markdown(receipt: Receipt) -> str:
     lines += ["", "## Sources", ""]
     lines += [f"- {entry.source}, SHA-256 `{entry.content_sha256}`" for entry in receipt.documents]
     lines += [f"- {entry.name}, quoted whole in the receipt" for entry in receipt.texts]
-    lines += ["", f"Run {receipt.run.run_id}, asked {receipt.run.asked_at}, model {receipt.answer.model}."]
+    made_with = f"model {receipt.answer.model}{_preset(receipt)}"
+    lines += ["", f"Run {receipt.run.run_id}, asked {receipt.run.asked_at}, {made_with}."]
     return "\n".join(lines) + "\n"
+
+
+def _preset(receipt: Receipt) -> str:
+    used = receipt.making.settings.get("preset") if receipt.making else None
+    return f", preset {used['preset']} version {used['version']}" if used else ""
 
 
 def _sentence(entry: SentenceCheck) -> Sequence[str]:

@@ -64,6 +64,7 @@ async def create_completion(
         "collections": request.collections,
         "filter": request.filter,
         "output_schema": _output_schema(request),
+        "preset": request.preset,
         "model": "" if request.model == GROUNDED_MODEL else request.model,
     }
     longest = {"max_tokens": request.max_completion_tokens} if request.max_completion_tokens else {}

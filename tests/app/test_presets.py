@@ -15,6 +15,8 @@ from agents.events import AnswerDone
 from agents.prompting import load_prompt
 from app.preset_schema import Preset, SavedPreset
 from app.presets import guidance_of, with_preset
+from app.receipts.render import receipt_markdown
+from app.receipts.schema import Receipt
 from app.schema import RunRequest
 from app.settings import Settings
 from app.wiring import Platform
@@ -145,6 +147,7 @@ async def test_question_is_asked_as_the_preset_says_and_the_run_names_it(
     assert answer.status == "answered"
 
     receipt = (await http.get(f"/api/runs/{run['run_id']}/receipt")).json()
+    assert "preset on-call version 1." in receipt_markdown(Receipt.model_validate(receipt))
     kept = receipt["making"]["settings"]["preset"]
     assert (kept["preset"], kept["version"], kept["system_prompt"]) == ("on-call", 1, "Name the exit code first.")
 
@@ -209,6 +212,17 @@ async def test_collection_of_a_preset_that_does_not_exist_is_named(platform: Pla
     thread = await platform.threads.create()
     with pytest.raises(CollectionUnknown, match="attic"):
         await ask(platform, thread.thread_id, RunRequest(question=QUESTION, preset="far"))
+
+
+async def test_openai_client_names_a_preset(world: tuple[Platform, httpx.AsyncClient], stub: ModelStub) -> None:
+    _, http = world
+    await http.put("/api/presets/on-call", json=PRESET)
+    body = {"model": "groundwork", "preset": "on-call", "messages": [{"role": "user", "content": QUESTION}]}
+    reply = (await http.post("/v1/chat/completions", json=body)).json()
+    assert reply["choices"][0]["message"]["status"] == "answered"
+    assert stub.bodies[0]["messages"][0]["content"].endswith("Name the exit code first.")
+    refused = await http.post("/v1/chat/completions", json=body | {"preset": "none"})
+    assert (refused.status_code, refused.json()["error"]["code"]) == (404, "preset_unknown")
 
 
 def _saved(**values: Any) -> SavedPreset:
