@@ -25,6 +25,7 @@ class Guidance:
         system_prompt: Words of its own.
         examples: Questions and answers in turn.
         tools: Globs over wire names; an agent keeps only those of its tools that match. Empty leaves it all of them.
+        saved_by: Who saved this version.
     """
 
     preset: str = ""
@@ -32,6 +33,11 @@ class Guidance:
     system_prompt: str = ""
     examples: tuple[ChatMessage, ...] = ()
     tools: tuple[str, ...] = ()
+    saved_by: str = ""
+
+    def speaks_for(self, user: str) -> bool:
+        """Whether all its words are the user's own: those of others must not act with the user's grants."""
+        return not (self.system_prompt or self.examples) or self.saved_by == user
 
     def behind(self, rules: str) -> str:
         """A system prompt: our own rules first, which the preset's words cannot lift."""

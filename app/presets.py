@@ -118,4 +118,5 @@ def guidance_of(saved: SavedPreset | None) -> Guidance:
         system_prompt=saved.preset.system_prompt,
         examples=tuple(examples),
         tools=saved.preset.tools,
+        saved_by=saved.saved_by,
     )

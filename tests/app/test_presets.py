@@ -13,7 +13,9 @@ import pytest
 from agents.answer import Answer
 from agents.events import AnswerDone
 from agents.prompting import load_prompt
+from app.database import open_database
 from app.preset_schema import Preset, SavedPreset
+from app.preset_store import PresetStore
 from app.presets import guidance_of, with_preset
 from app.receipts.render import receipt_markdown
 from app.receipts.schema import Receipt
@@ -97,11 +99,16 @@ async def test_deleted_preset_is_gone_and_its_numbers_are_not_given_again(http: 
     assert (await http.put("/api/presets/on-call", json=PRESET)).json()["version"] == 2
 
 
-async def test_two_saves_at_once_get_two_numbers(platform: Platform) -> None:
-    saves = [platform.presets.save("one", Preset(system_prompt=f"Say {n}."), user="ann") for n in range(6)]
-    saved = await asyncio.gather(*saves)
-    assert sorted(entry.version for entry in saved) == [1, 2, 3, 4, 5, 6]
-    assert len(await platform.presets.store.history("one")) == 6
+async def test_saves_at_once_get_numbers_of_their_own(database_settings: Settings) -> None:
+    async with open_database(database_settings) as engine:
+        store = PresetStore(engine)
+        saves = [store.save("one", Preset(system_prompt=f"Say {n}."), user="ann") for n in range(6)]
+        saved = await asyncio.gather(*saves)
+        assert sorted(entry.version for entry in saved) == [1, 2, 3, 4, 5, 6]
+        history = await store.history("one")
+        assert [entry.version for entry in history if entry.current] == [6]
+        await store.delete("one")
+        assert (await store.save("one", Preset(), user="ben")).version == 7
 
 
 @pytest.mark.parametrize(

@@ -92,4 +92,6 @@ def _taint(request: AnswerRequest, attached: tuple[Hit, ...]) -> str:
         return f"attached text {attachment_names(attached)}"
     if request.prompt:
         return f"prompt {request.prompt}"
+    if not request.guidance.speaks_for(request.user):
+        return f"preset {request.guidance.preset} of {request.guidance.saved_by}"
     return EARLIER_TURNS if request.history else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from agents.acting.records import dump_request, load_request
@@ -15,7 +16,7 @@ from agents.testing import ScriptedCalls, ScriptedChatModel
 from tests.agents.acting.harness import Bench, answer_of, ask
 
 EXAMPLE = (ChatMessage("user", "Is it up?"), ChatMessage("assistant", "It is up."))
-GUIDANCE = Guidance("careful", 3, "Be brief.", EXAMPLE, ("get_*",))
+GUIDANCE = Guidance("careful", 3, "Be brief.", EXAMPLE, ("get_*",), "local")
 REPLY = "The last termination reason of the pod is OOMKilled."
 
 
@@ -40,6 +41,25 @@ async def test_agent_is_told_what_a_preset_says(engine: AsyncEngine) -> None:
     assert system.content.endswith("Be brief.")
     assert tuple(turns[:2]) == EXAMPLE
     assert answer.context.dropped_examples == 0
+
+
+@pytest.mark.parametrize(
+    ("guidance", "taint"),
+    [
+        (Guidance("kind", 1, "Raise it.", saved_by="local"), ""),
+        (Guidance("kind", 1, "Raise it.", saved_by="mallory"), "preset kind of mallory"),
+        (Guidance("kind", 1, examples=EXAMPLE, saved_by="mallory"), "preset kind of mallory"),
+        (Guidance("kind", 1, tools=("*",), saved_by="mallory"), ""),
+    ],
+)
+async def test_words_of_another_person_taint_what_an_agent_does(
+    engine: AsyncEngine, guidance: Guidance, taint: str
+) -> None:
+    limit = ScriptedCalls((("set_memory_limit", '{"name": "orders-api", "limit": "1Gi"}'),))
+    bench = Bench(engine, ScriptedChatModel([limit, REPLY]), texts=())
+    await bench.attempt(replace(ask(), guidance=guidance))
+    (call,) = await bench.waiting()
+    assert (call.taint_source or "") == taint
 
 
 def test_a_stored_request_keeps_what_a_preset_says() -> None:
