@@ -31,17 +31,17 @@ def main() -> None:
         [
             st.Page(CHAT_PAGE, title="Chat", icon=":material/forum:", default=True),
             st.Page(
-                "pages/approvals.py",
+                "views/approvals.py",
                 title=f"Approvals ({waiting})" if waiting else "Approvals",
                 icon=":material/pan_tool:",
                 url_path="approvals",
             ),
             st.Page(DOCUMENTS_PAGE, title="Documents", icon=":material/folder_open:"),
-            st.Page("pages/search.py", title="Search", icon=":material/search:"),
-            st.Page("pages/tools.py", title="Tools", icon=":material/construction:"),
+            st.Page("views/search.py", title="Search", icon=":material/search:"),
+            st.Page("views/tools.py", title="Tools", icon=":material/construction:"),
             st.Page(PRESETS_PAGE, title="Presets", icon=":material/tune:"),
-            st.Page("pages/memory.py", title="Memory", icon=":material/psychology:"),
-            st.Page("pages/evals.py", title="Evals", icon=":material/monitoring:"),
+            st.Page("views/memory.py", title="Memory", icon=":material/psychology:"),
+            st.Page("views/evals.py", title="Evals", icon=":material/monitoring:"),
         ]
     )
     try:

@@ -9,7 +9,7 @@ from typing import Final
 import streamlit as st
 
 from app.model_schema import ChatModelInfo
-from app.preset_schema import SavedPreset
+from app.preset_schema import Preset, SavedPreset
 from app.schema import ThreadInfo
 from ui import asked_with
 from ui.preset_picker import draw_preset_picker, preset_of
@@ -31,24 +31,27 @@ def draw_model_panel(
     model = st.session_state.get(f"{key}-model", before.model)
     choice = replace(before, model=model, sampling=filled_in(before.sampling, key=key))
     asked_with.keep(thread_id, choice)
-    named = _named(models, choice.model)
+    preset = next((saved.preset for saved in presets if saved.name == preset_of(thread)), Preset())
+    as_set = _named(models, preset.model)
+    named = _named(models, choice.model or preset.model)
     changed = len(choice.sampling.chosen())
     parts = [shorten(named.name, NAME_LENGTH), preset_of(thread), f"{plural(changed, 'value')} set" if changed else ""]
     label = literal(" · ".join(part for part in parts if part))
     with st.popover(label, icon=":material/tune:", type="tertiary", key="model-panel"):
         draw_preset_picker(presets, thread)
-        _draw_picker(models, before.model, key)
+        _draw_picker(models, before.model, key, as_set=as_set.name)
         st.caption(literal(abilities(named)))
         draw_sampling(before.sampling, key=key)
-        st.caption("An empty field leaves the value to the preset, the settings or the model's server.")
-        st.button(
-            "Reset",
-            key="reset-asked-with",
-            icon=":material/restart_alt:",
-            disabled=not changed and not choice.model,
-            on_click=asked_with.reset,
-            args=(thread_id,),
-        )
+        with st.container(horizontal=True, wrap=False, vertical_alignment="center"):
+            st.button(
+                "Reset",
+                key="reset-asked-with",
+                icon=":material/restart_alt:",
+                disabled=not changed and not choice.model,
+                on_click=asked_with.reset,
+                args=(thread_id,),
+            )
+            st.caption("An empty field leaves the value to the preset, the settings or the model's server.")
 
 
 def abilities(model: ChatModelInfo) -> str:
@@ -65,18 +68,17 @@ def abilities(model: ChatModelInfo) -> str:
     return " · ".join(part for part in parts if part)
 
 
-def _draw_picker(models: Sequence[ChatModelInfo], chosen: str, key: str) -> None:
+def _draw_picker(models: Sequence[ChatModelInfo], chosen: str, key: str, *, as_set: str) -> None:
     """The choice among several models; one alone is named."""
     if len(models) < 2:
         st.markdown(f"**{literal(models[0].name)}**")
         return
     names = [model.name for model in models]
-    default = next(model.name for model in models if model.default)
     st.selectbox(
         "Model",
         ["", *names],
         index=names.index(chosen) + 1 if chosen in names else 0,
-        format_func=lambda name: name or f"As set ({default})",
+        format_func=lambda name: name or f"As set ({as_set})",
         key=f"{key}-model",
     )
 

@@ -18,8 +18,8 @@ from ui.markup import text_html
 from ui.session import PassageKey
 from ui.wording import literal, place, reflowed
 
-CHAT_PAGE = "pages/chat.py"
-DOCUMENTS_PAGE = "pages/documents.py"
+CHAT_PAGE = "views/chat.py"
+DOCUMENTS_PAGE = "views/documents.py"
 ATTACHED_CHARACTERS = 20_000
 """How much of an attached text is shown where no quote is meant."""
 CONTEXT_CHARACTERS = 700

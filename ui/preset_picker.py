@@ -14,7 +14,7 @@ from ui.errors import UiError
 from ui.sampling_form import summary
 from ui.wording import literal, plural
 
-PRESETS_PAGE = "pages/presets.py"
+PRESETS_PAGE = "views/presets.py"
 
 
 def preset_of(thread: ThreadInfo | None) -> str:

@@ -104,8 +104,8 @@ def _draw_question(version: Version, *, can_change: bool) -> None:
     if first.agent or not can_change:
         st.text(first.question)
         return
-    with st.container(horizontal=True, gap="small", wrap=False, horizontal_alignment="distribute"):
-        st.text(first.question, width="content")
+    with st.container(horizontal=True, gap="small", wrap=False, vertical_alignment="center"):
+        st.text(first.question, width="stretch")
         st.button(
             "",
             key=f"edit-{last.run_id}",

@@ -12,7 +12,7 @@ from ui.document_html import cut_text_html
 
 def _open(start: Start, document_id: str = "") -> AppTest:
     app = start()
-    app.run().switch_page("pages/documents.py")
+    app.run().switch_page("views/documents.py")
     if document_id:
         app.query_params["document"] = document_id
     app.run()

@@ -11,7 +11,7 @@ from ui.eval_detail import figures_html
 
 
 def _open(start: Start) -> AppTest:
-    app = start().run().switch_page("pages/evals.py").run()
+    app = start().run().switch_page("views/evals.py").run()
     assert not app.exception
     return app
 
@@ -69,7 +69,7 @@ def test_an_answer_becomes_a_case_with_one_click_and_what_it_must_contain_is_cha
     app = press(app, "Save as eval case")
     assert "Kept as a case" in words(app)
     (question_id,) = state.evals.kept
-    app = app.switch_page("pages/evals.py").run()
+    app = app.switch_page("views/evals.py").run()
     app.text_area(key=f"kept-must-{question_id}").set_value("137\n\nOOMKilled||out of memory")
     press(app, "Save")
     assert state.evals.kept[question_id].question.must_contain == ("137", "OOMKilled||out of memory")

@@ -197,7 +197,7 @@ def test_api_that_is_down_is_one_sentence_and_no_traceback(monkeypatch: pytest.M
 
 
 def test_documents_are_listed_with_their_state_and_reason(start: Start) -> None:
-    app = start().run().switch_page("pages/documents.py").run()
+    app = start().run().switch_page("views/documents.py").run()
 
     assert not app.exception
     assert _column(app, "title") == ["Memory limits", f"Hostile {HOSTILE}", "/handbook/locked.pdf"]
@@ -209,13 +209,13 @@ def test_documents_are_listed_with_their_state_and_reason(start: Start) -> None:
 def test_ledger_and_store_that_differ_are_reported(start: Start, state: StubState) -> None:
     state.consistent = False
 
-    app = start().run().switch_page("pages/documents.py").run()
+    app = start().run().switch_page("views/documents.py").run()
 
     assert "2 passages missing in the store" in app.warning[0].value
 
 
 def test_documents_are_found_by_words_of_title_and_source(start: Start) -> None:
-    app = start().run().switch_page("pages/documents.py").run()
+    app = start().run().switch_page("views/documents.py").run()
 
     app.text_input(key="find-document").set_value("handbook LOCKED").run()
 
@@ -223,7 +223,7 @@ def test_documents_are_found_by_words_of_title_and_source(start: Start) -> None:
 
 
 def test_document_is_opened_read_and_deleted_with_a_receipt(start: Start, state: StubState) -> None:
-    app = start().run().switch_page("pages/documents.py").run()
+    app = start().run().switch_page("views/documents.py").run()
     app.selectbox(key="document-to-open").set_value("doc-1").run()
     assert app.query_params["document"] == "doc-1"
     assert "A container may use memory up to its limit" in html(app)
@@ -236,7 +236,7 @@ def test_document_is_opened_read_and_deleted_with_a_receipt(start: Start, state:
 
 
 def test_uploaded_files_are_reported_one_by_one(start: Start, state: StubState) -> None:
-    app = start().run().switch_page("pages/documents.py").run()
+    app = start().run().switch_page("views/documents.py").run()
 
     app.file_uploader(key="upload-files").set_value([("note.md", b"A note.", "text/markdown")])
     press(app, "Upload")
@@ -246,7 +246,7 @@ def test_uploaded_files_are_reported_one_by_one(start: Start, state: StubState) 
 
 
 def test_search_explains_each_hit_and_opens_a_passage(start: Start) -> None:
-    app = start().run().switch_page("pages/search.py").run()
+    app = start().run().switch_page("views/search.py").run()
 
     app.text_input[0].set_value("memory limit")
     press(app, "Search")
@@ -267,7 +267,7 @@ def test_search_explains_each_hit_and_opens_a_passage(start: Start) -> None:
 
 
 def test_search_says_which_hits_the_model_would_be_given(start: Start, state: StubState) -> None:
-    app = start().run().switch_page("pages/search.py").run()
+    app = start().run().switch_page("views/search.py").run()
 
     app.text_input[0].set_value("memory limit")
     app.checkbox[0].check()
@@ -279,7 +279,7 @@ def test_search_says_which_hits_the_model_would_be_given(start: Start, state: St
 
 
 def test_filter_that_was_read_from_the_words_can_be_switched_off_and_on(start: Start) -> None:
-    app = start().run().switch_page("pages/search.py").run()
+    app = start().run().switch_page("views/search.py").run()
 
     app.text_input[0].set_value("limits in the runbooks collection")
     press(app, "Search")

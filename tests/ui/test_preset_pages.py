@@ -46,7 +46,7 @@ def test_preset_of_a_thread_is_changed_and_taken_off(start: Start, state: StubSt
 
 def test_new_preset_is_saved_with_all_its_fields(start: Start, state: StubState) -> None:
     state.models.models.append(model_of("big"))
-    app = start().run().switch_page("pages/presets.py").run()
+    app = start().run().switch_page("views/presets.py").run()
     app.text_input(key="preset-name").set_value("on-call").run()
     app.text_area(key="preset-new-system").set_value("Be brief.")
     app.selectbox(key="preset-new-model").set_value("big")
@@ -74,7 +74,7 @@ def test_changed_preset_is_a_new_version_and_an_old_one_can_be_made_current(star
     state.models.save("brief", BRIEF)
     app = start()
     app.query_params["preset"] = "brief"
-    app.run().switch_page("pages/presets.py").run()
+    app.run().switch_page("views/presets.py").run()
     app.selectbox[0].set_value("brief").run()
     app.text_area(key="preset-brief-1-system").set_value("Be very brief.").run()
     press(app, "Remove")
@@ -90,7 +90,7 @@ def test_changed_preset_is_a_new_version_and_an_old_one_can_be_made_current(star
 
 def test_what_makes_no_preset_is_said_and_not_saved(start: Start, state: StubState) -> None:
     state.models.save("brief", BRIEF)
-    app = start().run().switch_page("pages/presets.py").run()
+    app = start().run().switch_page("views/presets.py").run()
     app.selectbox[0].set_value("brief").run()
 
     app.text_area(key="preset-brief-1-schema").set_value("{half").run()
@@ -105,7 +105,7 @@ def test_what_makes_no_preset_is_said_and_not_saved(start: Start, state: StubSta
 
 def test_refusal_of_the_api_is_said(start: Start, state: StubState) -> None:
     state.models.save("brief", BRIEF.model_copy(update={"model": "gone"}))
-    app = start().run().switch_page("pages/presets.py").run()
+    app = start().run().switch_page("views/presets.py").run()
     app.selectbox[0].set_value("brief").run()
 
     press(app, "Save")
@@ -115,7 +115,7 @@ def test_refusal_of_the_api_is_said(start: Start, state: StubState) -> None:
 
 def test_preset_is_deleted_after_a_question(start: Start, state: StubState) -> None:
     state.models.save("brief", BRIEF)
-    app = start().run().switch_page("pages/presets.py").run()
+    app = start().run().switch_page("views/presets.py").run()
     app.selectbox[0].set_value("brief").run()
 
     app.button(key="delete-preset").click().run()
@@ -128,7 +128,7 @@ def test_preset_is_deleted_after_a_question(start: Start, state: StubState) -> N
 
 def test_file_of_a_preset_comes_in_as_a_version(start: Start, state: StubState) -> None:
     file = {"groundwork_preset": 1, "name": "brief", "preset": {"system_prompt": "Be brief."}}
-    app = start().run().switch_page("pages/presets.py").run()
+    app = start().run().switch_page("views/presets.py").run()
 
     app.file_uploader(key="preset-file").set_value(("brief.json", json.dumps(file).encode(), "application/json")).run()
     app.button(key="save-import").click().run()

@@ -13,7 +13,7 @@ from tools.facts import Fact
 
 
 def _open(start: Start, page: str) -> AppTest:
-    app = start().run().switch_page(f"pages/{page}.py").run()
+    app = start().run().switch_page(f"views/{page}.py").run()
     assert not app.exception
     return app
 

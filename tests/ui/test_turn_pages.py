@@ -102,8 +102,8 @@ def test_model_and_sampling_are_sent_with_each_question_of_the_thread(start: Sta
 def test_sampling_is_kept_while_another_page_is_open_and_can_be_reset(start: Start, state: StubState) -> None:
     app = ask(start().run(), WHY, state)
     app.number_input(key="asked-with-thread-1-0-temperature").set_value(0.5).run()
-    app.switch_page("pages/memory.py").run()
-    app.switch_page("pages/chat.py").run()
+    app.switch_page("views/memory.py").run()
+    app.switch_page("views/chat.py").run()
     assert app.number_input(key="asked-with-thread-1-0-temperature").value == 0.5
 
     press(app, "Reset")
