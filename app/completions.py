@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncGenerator, AsyncIterable
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from agents.answer import Answer
 from agents.chat_model import ChatMessage
@@ -63,7 +63,7 @@ class Envelope:
             id=self.id,
             created=self.created,
             model=self.model,
-            choices=(Choice(message=message),),
+            choices=(Choice(message=message, finish_reason=_finish_reason(answer)),),
             usage=_usage(answer),
         )
 
@@ -96,7 +96,7 @@ class Envelope:
 
     def _last(self, answer: Answer) -> CompletionChunk:
         delta = Delta(status=answer.status, answer=answer.answer, citations=answer.citations, claims=answer.claims)
-        return self._chunk(ChunkChoice(delta=delta, finish_reason="stop"))
+        return self._chunk(ChunkChoice(delta=delta, finish_reason=_finish_reason(answer)))
 
     def _chunk(self, *choices: ChunkChoice, usage: WireUsage | None = None) -> CompletionChunk:
         return CompletionChunk(id=self.id, created=self.created, model=self.model, choices=choices, usage=usage)
@@ -130,6 +130,10 @@ def failure_problem(failure: Failure) -> Problem:
 def _usage(answer: Answer) -> WireUsage:
     prompt, completion = answer.usage.prompt_tokens, answer.usage.completion_tokens
     return WireUsage(prompt_tokens=prompt, completion_tokens=completion, total_tokens=prompt + completion)
+
+
+def _finish_reason(answer: Answer) -> Literal["stop", "length"]:
+    return "length" if answer.truncated else "stop"
 
 
 def _content(answer: Answer) -> str:

@@ -112,7 +112,7 @@ class Choice(BaseModel):
 
     index: int = 0
     message: AnswerMessage
-    finish_reason: Literal["stop"] = "stop"
+    finish_reason: Literal["stop", "length"] = "stop"
 
 
 class Completion(BaseModel):
@@ -142,7 +142,7 @@ class ChunkChoice(BaseModel):
 
     index: int = 0
     delta: Delta
-    finish_reason: Literal["stop"] | None = None
+    finish_reason: Literal["stop", "length"] | None = None
 
 
 class CompletionChunk(BaseModel):

@@ -99,6 +99,14 @@ async def test_answer_that_was_cut_off_goes_on_where_it_stopped(settings: Settin
     assert "[1]" not in asked["content"]
 
 
+async def test_openai_client_is_told_that_an_answer_was_cut_off(settings: Settings) -> None:
+    body = {"model": "groundwork", "messages": [{"role": "user", "content": QUESTION}]}
+    async with opened(settings, ModelStub([CUT_OFF, words(ANSWER)])) as (_, http):
+        replies = [(await http.post("/v1/chat/completions", json=body)).json() for _ in range(2)]
+
+    assert [reply["choices"][0]["finish_reason"] for reply in replies] == ["length", "stop"]
+
+
 async def test_replacing_run_is_asked_without_the_turn_that_it_replaces(settings: Settings) -> None:
     model = ModelStub([words(ANSWER)])
     async with opened(settings, model) as (platform, http):
