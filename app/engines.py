@@ -66,7 +66,7 @@ def _maker(embedder: Embedder) -> Callable[[], Embedder]:
 
     if isinstance(embedder, OnnxEmbedder):
         name = embedder.fingerprint.rpartition("@")[0]
-        return partial(load_onnx_embedder, embedder.folder, name=name, precision=embedder.precision)
+        return partial(load_onnx_embedder, embedder.folder, name=name)
     return partial(_same, embedder)
 
 

@@ -9,7 +9,6 @@ from app.models.store import ModelStore
 from app.settings import Settings
 from ingestion.index_ledger import BASE_INDEX, Index
 from retrieval.embedders.onnx import load_onnx_embedder
-from retrieval.embedders.precision import Precision, precision_of
 from retrieval.embedders.protocol import Embedder
 from retrieval.errors import EmbeddingModelMismatch
 from retrieval.store.protocol import VectorStore
@@ -22,13 +21,11 @@ class OpenIndex(NamedTuple):
     store: VectorStore
 
 
-def load_embedder(
-    settings: Settings, models: ModelStore, model: str, *, precision: Precision | None = None
-) -> Embedder:
-    """A model by its name or folder, as the settings run it; ``precision`` comes before ``auto`` in the settings.
+def load_embedder(settings: Settings, models: ModelStore, model: str) -> Embedder:
+    """A model by its name or folder, as the settings run it.
 
     Raises:
-        ModelFilesMissing: It has not been pulled, or has no variant in that precision.
+        ModelFilesMissing: It has not been pulled.
     """
     embedding = settings.embedding
     return load_onnx_embedder(
@@ -36,7 +33,6 @@ def load_embedder(
         name=model,
         threads=embedding.threads,
         batch_tokens=embedding.batch_tokens,
-        precision=precision if precision and embedding.precision == "auto" else embedding.precision,
     )
 
 
@@ -54,7 +50,7 @@ def load_index_embedder(settings: Settings, models: ModelStore, index: Index | N
             f"the documents are searched with {model!r}, but embedding.model is {embedding.model!r}; "
             f"run `groundwork reindex --embedding-model {embedding.model}`, or set it back"
         )
-    return load_embedder(settings, models, model, precision=precision_of(index.fingerprint) if index else None)
+    return load_embedder(settings, models, model)
 
 
 def open_index(settings: Settings, models: ModelStore, index: Index | None, *, embedder: Embedder | None) -> OpenIndex:
@@ -67,22 +63,10 @@ def open_index(settings: Settings, models: ModelStore, index: Index | None, *, e
         embedder: Used instead of the model of the index.
 
     Raises:
-        EmbeddingModelMismatch: The store was built with another model, or in another precision than the settings name.
+        EmbeddingModelMismatch: The store was built with another model.
         ModelFilesMissing: The model has not been pulled.
         StoreUnavailable: The store cannot be opened.
     """
     name = index.name if index else BASE_INDEX
-    first = embedder or load_index_embedder(settings, models, index)
-    try:
-        return _open(settings, name, first)
-    except EmbeddingModelMismatch:
-        free = embedder is None and settings.embedding.precision == "auto"
-        if not free or precision_of(first.fingerprint) == "fp32":
-            raise
-    # Stores of versions before int8 hold vectors of fp32, and go on with it.
-    return _open(settings, name, load_embedder(settings, models, settings.embedding.model, precision="fp32"))
-
-
-def _open(settings: Settings, index: str, embedder: Embedder) -> OpenIndex:
-    store = open_index_store(settings, index, dim=embedder.dim, fingerprint=embedder.fingerprint)
-    return OpenIndex(embedder, store)
+    used = embedder or load_index_embedder(settings, models, index)
+    return OpenIndex(used, open_index_store(settings, name, dim=used.dim, fingerprint=used.fingerprint))

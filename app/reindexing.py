@@ -22,12 +22,11 @@ from ingestion.index_ledger import BASE_INDEX, Index, IndexLedger
 from ingestion.ledger import Ledger
 from ingestion.preparing import Preparer
 from ingestion.reindexing import Build, OnBuilt, build_index
-from retrieval.embedders.precision import Precision, precision_of
 from retrieval.embedders.protocol import Embedder
 from retrieval.lexical import LexicalEncoder
 
-LoadEmbedder = Callable[[str, Precision | None], Embedder]
-"""The embedder of a model by its name or folder, in a precision or that of the settings; blocks."""
+LoadEmbedder = Callable[[str], Embedder]
+"""The embedder of a model by its name or folder; blocks."""
 
 
 class ReindexReport(BaseModel):
@@ -65,13 +64,13 @@ async def reindex(
         load: Makes the embedder of a model; None takes the model store.
 
     Raises:
-        ReindexRefused: The model is the one that is used already, in the same precision.
+        ReindexRefused: The model is the one that is used already.
         HomeLocked: An API or another command has the home open.
         ModelFilesMissing: The model is not there.
     """
     async with _opened(settings, load) as parts:
         active = await _active(parts)
-        embedder = await asyncio.to_thread(parts.load, model, None)
+        embedder = await asyncio.to_thread(parts.load, model)
         if embedder.fingerprint == active.fingerprint:
             raise ReindexRefused(f"The home is searched with {model!r} already.")
         known = await parts.indexes.all()
@@ -94,7 +93,7 @@ async def roll_back(settings: Settings, *, on_progress: OnBuilt, load: LoadEmbed
         previous = next((index for index in await parts.indexes.all() if index.state == "previous"), None)
         if previous is None:
             raise ReindexRefused("There is no index to go back to; run 'groundwork reindex --embedding-model NAME'.")
-        embedder = await asyncio.to_thread(parts.load, previous.embedding_model, precision_of(previous.fingerprint))
+        embedder = await asyncio.to_thread(parts.load, previous.embedding_model)
         if embedder.fingerprint != previous.fingerprint:
             raise ReindexRefused(
                 f"The files of {previous.embedding_model!r} are not those that the kept index was built with; "
@@ -157,9 +156,9 @@ async def _build_and_switch(
 def _model_loader(settings: Settings) -> LoadEmbedder:
     models = ModelStore(settings.home, settings.models)
 
-    def load(model: str, precision: Precision | None) -> Embedder:
+    def load(model: str) -> Embedder:
         from app.index_opening import load_embedder
 
-        return load_embedder(settings, models, model, precision=precision)
+        return load_embedder(settings, models, model)
 
     return load

@@ -173,7 +173,6 @@ def _load_embedder(settings: Settings) -> Embedder:
         name=embedding.model,
         threads=embedding.threads,
         batch_tokens=embedding.batch_tokens,
-        precision=embedding.precision,
     )
 
 

@@ -6,8 +6,6 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
-from retrieval.embedders.precision import PrecisionChoice
-
 
 class EmbeddingSettings(BaseModel):
     """Which model turns text into dense vectors, and how it runs."""
@@ -16,12 +14,10 @@ class EmbeddingSettings(BaseModel):
 
     model: str = "sentence-transformers/all-MiniLM-L6-v2"
     """Name in the model store, or a model hub id."""
-    precision: PrecisionChoice = "auto"
-    """``auto``: what the store was built with, and for a new one int8 where the model has that variant, else fp32."""
     threads: int = Field(default=0, ge=0)
-    """Texts (int8) or batches (fp32) embedded at once, each on one thread; 0 takes one per processor."""
-    batch_tokens: int = Field(default=1024, gt=0)
-    """Padded tokens per batch in fp32, formed from texts of like length; int8 embeds each text alone."""
+    """Threads of one forward pass; 0 takes one per processor."""
+    batch_tokens: int = Field(default=2048, gt=0)
+    """Padded tokens per forward pass, of texts of like length; a question waits for at most one of them."""
 
 
 class StoreSettings(BaseModel):

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from app.models.catalog import CatalogModel
 from app.models.export import ONNX_NAME, export_onnx
-from app.models.export_int8 import INT8_RECIPE, export_int8, suits_int8
 from app.models.files import OnProgress, PullProgress
 from app.models.hub import HUB_FOLDER
 from app.models.local import weights_path
@@ -16,11 +15,9 @@ from app.models.manifest import (
     Manifest,
     ManifestFile,
     describe_file,
-    read_manifest,
     write_manifest,
 )
 from app.models.wheels import PART_SUFFIX, WHEELS_FOLDER
-from retrieval.embedders.precision import INT8_NAME
 
 _CONFIGURATION = ("*.json", "*.txt", "1_Pooling/*.json")
 
@@ -46,8 +43,6 @@ def finish_pinned(model: CatalogModel, folder: Path, on_progress: OnProgress) ->
         files=files,
     )
     write_manifest(folder, manifest)
-    if model.kind == "embedding":
-        add_int8(folder, folder)
 
 
 def finish_local(source: Path, name: str, folder: Path, on_progress: OnProgress) -> None:
@@ -71,24 +66,4 @@ def finish_local(source: Path, name: str, folder: Path, on_progress: OnProgress)
         files={path.relative_to(folder).as_posix(): describe_file(path) for path in paths},
     )
     write_manifest(folder, manifest)
-    add_int8(source, folder)
     on_progress(PullProgress(name, "export", weights.size_bytes, weights.size_bytes))
-
-
-def lacks_int8(folder: Path) -> bool:
-    """Whether a complete folder could have the int8 variant of this version: versions before made none, or another."""
-    manifest = read_manifest(folder)
-    return manifest is not None and manifest.int8_recipe != INT8_RECIPE and suits_int8(folder)
-
-
-def add_int8(source: Path, folder: Path) -> None:
-    """Make the int8 variant of the model in ``source``, whose export is complete in ``folder``, where it lacks one."""
-    manifest = read_manifest(folder)
-    if manifest is None or not lacks_int8(folder):
-        return
-    cosine = export_int8(source, folder)
-    files = {path: file for path, file in manifest.files.items() if path != INT8_NAME}
-    if cosine is not None:
-        files[INT8_NAME] = describe_file(folder / INT8_NAME)
-    changes = {"files": files, "int8_min_cosine": cosine, "int8_recipe": INT8_RECIPE}
-    write_manifest(folder, manifest.model_copy(update=changes))

@@ -35,10 +35,6 @@ class Manifest(BaseModel):
     """SHA-256 of the weights as published; stays the same when the ONNX export is made again."""
     export_max_abs_difference: float | None = None
     """Largest difference of the ONNX export to torch when it was made."""
-    int8_min_cosine: float | None = None
-    """Smallest cosine of the int8 variant to float32 when it was made; None without such a variant."""
-    int8_recipe: int | None = None
-    """Version of the graph of the int8 variant that was made or refused; None when none was tried, or by version 1."""
     files: dict[str, ManifestFile]
     """By path inside the folder."""
 

@@ -11,7 +11,7 @@ from app.errors import ModelHashMismatch, ModelPullFailed
 from app.home import Home
 from app.models.catalog import CATALOG, CatalogModel, ModelKind
 from app.models.files import OnProgress, PullProgress, disk_errors, locked, require_space
-from app.models.finish import add_int8, finish_local, finish_pinned, lacks_int8
+from app.models.finish import finish_local, finish_pinned
 from app.models.hub import fetch_from_hub
 from app.models.local import check_chat_path, check_embedding_path, export_folder_name, has_onnx
 from app.models.manifest import is_whole, read_manifest, verify_folder
@@ -178,11 +178,10 @@ class ModelStore:
 
     def _pull_pinned(self, model: CatalogModel, on_progress: OnProgress) -> None:
         folder, partial = self._root / model.folder_name, self._partial(model.folder_name)
-        if is_whole(folder) and not lacks_int8(folder):
+        if is_whole(folder):
             return
         with locked(self._root / (model.folder_name + ".lock")):
             if is_whole(folder):
-                self._complete(folder, folder)
                 return
             self._take_apart(folder, partial)
             require_space(partial, model.size_bytes - _size_bytes(partial) + _SPACE_MARGIN_BYTES)
@@ -199,18 +198,12 @@ class ModelStore:
         folder, partial = self._root / folder_name, self._partial(folder_name)
         with locked(self._root / (folder_name + ".lock")):
             if is_whole(folder):
-                self._complete(local, folder)
                 return
             self._take_apart(folder, partial)
             require_space(partial, _SPACE_MARGIN_BYTES)
             with disk_errors(partial):
                 finish_local(local, name, partial, on_progress)
                 partial.rename(folder)
-
-    def _complete(self, source: Path, folder: Path) -> None:
-        """Add the variant that a model pulled by an earlier version lacks."""
-        with disk_errors(folder):
-            add_int8(source, folder)
 
     def _take_apart(self, folder: Path, partial: Path) -> None:
         """Make an incomplete model a partial one, so that its good files are kept and its bad ones fetched again."""

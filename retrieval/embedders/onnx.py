@@ -1,12 +1,10 @@
-"""Sentence-transformers models on ONNX Runtime, on CPU, without torch. Knows a folder of files; downloads nothing."""
+"""Sentence-transformers models as ONNX files on OpenVINO, on CPU, without torch. Knows a folder; downloads nothing."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -16,13 +14,14 @@ from numpy.typing import NDArray
 from tokenizers import Encoding, Tokenizer
 
 from retrieval.embedders.onnx_session import OnnxSession, load_session
-from retrieval.embedders.precision import INT8_NAME, Precision, PrecisionChoice, with_precision
 from retrieval.errors import EmbeddingFailed, ModelFilesMissing
 from retrieval.types import FloatMatrix, FloatVector
 
 # Texts tokenised at once: bounds the memory of a long call, yet leaves enough texts to sort by length.
 _WINDOW = 1024
 _HASH_LENGTH = 12
+# Lengths are padded up to a multiple: the runtime keeps a plan for each shape that it has seen.
+_LENGTH_STEP = 16
 Pooling = Literal["mean", "cls"]
 
 
@@ -30,10 +29,8 @@ Pooling = Literal["mean", "cls"]
 class OnnxEmbedder:
     """An ``Embedder`` over one ONNX session; made by ``load_onnx_embedder``.
 
-    Batches run side by side, each on one thread: they are small enough for the processor's cache, and no thread waits
-    for another within a batch. A graph without a mask, as the int8 variant is, takes each text alone: then a vector
-    depends on its text and on nothing else, and no padding is computed. A session and a tokenizer may be used from
-    several threads at once; nothing here changes after loading.
+    Texts of like length share a batch, small enough for the processor's cache and for a question to wait behind. A
+    session and a tokenizer may be used from several threads at once; nothing here changes after loading.
     """
 
     fingerprint: str
@@ -47,9 +44,7 @@ class OnnxEmbedder:
     pooling: Pooling
     lower_case: bool
     batch_tokens: int
-    """Tokens in one forward pass, padding included; a longer text makes a batch of its own, and with 0 each does."""
-    precision: Precision
-    pool: ThreadPoolExecutor
+    """Tokens in one forward pass, padding included; a longer text makes a batch of its own."""
     folder: Path
     """Where it was loaded from, for other processes that load the same."""
 
@@ -58,12 +53,9 @@ class OnnxEmbedder:
         vectors = np.zeros((len(texts), self.dim), dtype=np.float32)
         for start in range(0, len(texts), _WINDOW):
             encodings = self.tokenizer.encode_batch_fast(self._prepared(texts[start : start + _WINDOW]))
-            batches = list(_batches([len(encoding) for encoding in encodings], batch_tokens=self.batch_tokens))
-            inputs = ([encodings[row] for row in rows] for rows in batches)
-            # One batch is not worth a change of thread: a question is answered sooner on the caller's.
-            results = map(self._run, inputs) if len(batches) == 1 else self.pool.map(self._run, inputs)
-            for rows, found in zip(batches, results, strict=True):
-                vectors[[start + row for row in rows]] = found
+            lengths = [_padded(len(encoding)) for encoding in encodings]
+            for rows in _batches(lengths, batch_tokens=self.batch_tokens):
+                vectors[[start + row for row in rows]] = self._run([encodings[row] for row in rows])
         return vectors
 
     def embed_query(self, text: str) -> FloatVector:
@@ -85,17 +77,14 @@ class OnnxEmbedder:
         return pooled / np.maximum(np.linalg.norm(pooled, axis=1, keepdims=True), 1e-12)
 
 
-def load_onnx_embedder(
-    folder: Path, *, name: str, threads: int = 0, batch_tokens: int = 1024, precision: PrecisionChoice = "auto"
-) -> OnnxEmbedder:
+def load_onnx_embedder(folder: Path, *, name: str, threads: int = 0, batch_tokens: int = 2048) -> OnnxEmbedder:
     """An embedder from a model folder; takes about half a second for MiniLM.
 
     Args:
         folder: Holds ``model.onnx``, ``tokenizer.json``, ``sentence_bert_config.json``, ``1_Pooling/config.json``.
         name: Name of the model, the first part of its fingerprint.
-        threads: Forward passes at once, each on a thread of its own; 0 takes one per processor.
-        batch_tokens: Tokens in one forward pass in fp32, padding included; one longer text still makes a batch.
-        precision: ``auto`` takes the int8 variant where the folder has it.
+        threads: Threads of one forward pass; 0 takes one per processor.
+        batch_tokens: Tokens in one forward pass, padding included; one longer text still makes a batch.
 
     Raises:
         ModelFilesMissing: A file is missing.
@@ -106,30 +95,21 @@ def load_onnx_embedder(
             raise ModelFilesMissing(
                 f"the embedding model {name!r} lacks {needed!r} in {str(folder)!r}; run `groundwork models pull`"
             )
-    has_int8 = (folder / INT8_NAME).is_file()
-    if precision == "int8" and not has_int8:
-        raise ModelFilesMissing(
-            f"the embedding model {name!r} has no {INT8_NAME!r} in {str(folder)!r}; run `groundwork models pull`, or"
-            " set embedding.precision to fp32 where the model has no such variant"
-        )
-    chosen: Precision = "int8" if has_int8 and precision != "fp32" else "fp32"
     transformer = _read_json(folder / "sentence_bert_config.json")
     config = _read_json(folder / "config.json")
     max_tokens = int(transformer.get("max_seq_length") or config["max_position_embeddings"])
     tokenizer, counter = _tokenizer(folder), _tokenizer(folder)
     tokenizer.enable_truncation(max_length=max_tokens)
     return OnnxEmbedder(
-        fingerprint=with_precision(f"{name}@{_weights_hash(folder)}", chosen),
+        fingerprint=f"{name}@{_weights_hash(folder)}",
         dim=int(config["hidden_size"]),
         max_tokens=max_tokens,
-        session=load_session(folder / (INT8_NAME if chosen == "int8" else "model.onnx")),
+        session=load_session(folder / "model.onnx", threads=threads),
         tokenizer=tokenizer,
         counter=counter,
         pooling=_pooling(folder / "1_Pooling" / "config.json", name=name),
         lower_case=bool(transformer.get("do_lower_case", False)),
-        batch_tokens=0 if chosen == "int8" else batch_tokens,
-        precision=chosen,
-        pool=ThreadPoolExecutor(threads or len(os.sched_getaffinity(0)), thread_name_prefix="embedding"),
+        batch_tokens=batch_tokens,
         folder=folder,
     )
 
@@ -146,8 +126,12 @@ def _batches(lengths: Sequence[int], *, batch_tokens: int) -> Iterator[list[int]
         yield batch
 
 
+def _padded(length: int) -> int:
+    return max(1, -(-length // _LENGTH_STEP)) * _LENGTH_STEP
+
+
 def _model_inputs(encodings: Sequence[Encoding]) -> dict[str, NDArray[np.int64]]:
-    longest = max(len(encoding) for encoding in encodings)
+    longest = _padded(max(len(encoding) for encoding in encodings))
     names = ("input_ids", "attention_mask", "token_type_ids")
     inputs = {name: np.zeros((len(encodings), longest), dtype=np.int64) for name in names}
     for row, encoding in enumerate(encodings):
@@ -184,7 +168,7 @@ def _weights_hash(folder: Path) -> str:
     """Short SHA-256 of the weights the vectors come from.
 
     The published weights are hashed rather than their ONNX export, so a fresh export of the same weights still fits
-    an existing store. The int8 variant has vectors of its own: ``with_precision`` marks them.
+    an existing store.
     """
     manifest = folder / "manifest.json"
     files = cast("Mapping[str, Mapping[str, str]]", _read_json(manifest)["files"] if manifest.is_file() else {})

@@ -28,5 +28,5 @@ def require_same_model(stored: StoreIdentity, wanted: StoreIdentity) -> None:
         raise EmbeddingModelMismatch(
             f"the store was built with {stored.fingerprint!r} ({stored.dim} dimensions), but {wanted.fingerprint!r} "
             f"({wanted.dim} dimensions) is configured; "
-            "set embedding.model and embedding.precision back, or run `groundwork reindex --embedding-model NAME`"
+            "set embedding.model back, or run `groundwork reindex --embedding-model NAME`"
         )

@@ -11,7 +11,6 @@ from app.settings import Settings
 from app.wiring import open_platform
 from ingestion.sources import discover
 from retrieval.embedders.hashing import HashingEmbedder
-from retrieval.embedders.precision import Precision
 from retrieval.embedders.protocol import Embedder
 from retrieval.errors import EmbeddingModelMismatch
 from retrieval.types import Chunk, SearchFilter, SearchResult
@@ -21,7 +20,7 @@ LARGE = HashingEmbedder(dim=128, max_tokens=512)
 DOCUMENTS = 12
 
 
-def load_by_name(model: str, _precision: Precision | None) -> Embedder:
+def load_by_name(model: str) -> Embedder:
     return LARGE if model == "large" else SMALL
 
 

@@ -25,7 +25,7 @@ TEXTS = [
 
 @pytest.fixture(
     scope="module",
-    params=["hashing", pytest.param("int8", marks=pytest.mark.model), pytest.param("fp32", marks=pytest.mark.model)],
+    params=["hashing", pytest.param("onnx", marks=pytest.mark.model)],
 )
 def embedder(request: pytest.FixtureRequest) -> Embedder:
     if request.param == "hashing":
@@ -33,7 +33,7 @@ def embedder(request: pytest.FixtureRequest) -> Embedder:
     home: Path = request.getfixturevalue("model_home")
     # Few tokens a batch: texts of one call fall into several batches.
     folder = home / "models" / MODEL.replace("/", "--")
-    return load_onnx_embedder(folder, name=MODEL, batch_tokens=600, precision=request.param)
+    return load_onnx_embedder(folder, name=MODEL, batch_tokens=600)
 
 
 def test_vectors_are_normalised_rows_of_float32(embedder: Embedder) -> None:

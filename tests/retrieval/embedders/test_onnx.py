@@ -2,17 +2,16 @@ from __future__ import annotations
 
 import json
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from retrieval.embedders.onnx import load_onnx_embedder
-from retrieval.embedders.precision import PrecisionChoice, precision_of
 from retrieval.errors import EmbeddingFailed, ModelFilesMissing
 
 MODEL = "sentence-transformers/all-MiniLM-L6-v2"
-PRECISIONS: tuple[PrecisionChoice, ...] = ("auto", "int8", "fp32")
 
 
 @pytest.fixture
@@ -44,36 +43,22 @@ def test_vectors_are_those_of_sentence_transformers(folder: Path) -> None:
         "A limit is a ceiling, a request a floor.",
     ]
     theirs = np.asarray(SentenceTransformer(str(folder), device="cpu").encode(texts, normalize_embeddings=True))
-    ours = load_onnx_embedder(folder, name=MODEL, precision="fp32").embed_documents(texts)
+    ours = load_onnx_embedder(folder, name=MODEL).embed_documents(texts)
     assert np.einsum("ij,ij->i", theirs, ours).min() > 0.9999
-    near = load_onnx_embedder(folder, name=MODEL, precision="int8").embed_documents(texts)
-    assert np.einsum("ij,ij->i", theirs, near).min() > 0.98
 
 
 @pytest.mark.model
-def test_the_fingerprint_names_the_published_weights_and_the_precision(folder: Path) -> None:
-    found = {precision: load_onnx_embedder(folder, name=MODEL, precision=precision) for precision in PRECISIONS}
-    assert {precision: embedder.fingerprint for precision, embedder in found.items()} == {
-        "auto": f"{MODEL}@53aa51172d14-int8",
-        "int8": f"{MODEL}@53aa51172d14-int8",
-        "fp32": f"{MODEL}@53aa51172d14",
-    }
-    assert [precision_of(embedder.fingerprint) for embedder in found.values()] == ["int8", "int8", "fp32"]
+def test_the_fingerprint_names_the_published_weights(folder: Path) -> None:
+    assert load_onnx_embedder(folder, name=MODEL).fingerprint == f"{MODEL}@53aa51172d14"
 
 
 @pytest.mark.model
-def test_an_int8_vector_depends_on_its_text_alone(folder: Path) -> None:
-    embedder = load_onnx_embedder(folder, name=MODEL, precision="int8")
-    texts = [f"Pod {number} was restarted. " * (number % 7 + 1) for number in range(20)]
-    together = embedder.embed_documents(texts)
-    assert np.array_equal(together, np.stack([embedder.embed_query(text) for text in texts]))
-
-
-@pytest.mark.model
-def test_a_folder_without_the_int8_variant_runs_in_fp32_unless_int8_is_asked_for(small_copy: Path) -> None:
-    assert load_onnx_embedder(small_copy, name="small").precision == "fp32"
-    with pytest.raises(ModelFilesMissing, match=r"model\.int8\.onnx.*groundwork models pull"):
-        load_onnx_embedder(small_copy, name="small", precision="int8")
+def test_threads_that_embed_at_once_get_the_vectors_of_their_texts(folder: Path) -> None:
+    embedder = load_onnx_embedder(folder, name=MODEL, batch_tokens=600)
+    texts = [f"Pod {number} was restarted. " * (number % 7 + 1) for number in range(40)]
+    with ThreadPoolExecutor(4) as pool:
+        found = np.stack(list(pool.map(embedder.embed_query, texts)))
+    assert np.einsum("ij,ij->i", embedder.embed_documents(texts), found).min() > 0.9999
 
 
 @pytest.mark.model
