@@ -28,19 +28,19 @@ def draw_model_panel(
     thread_id = thread.thread_id if thread else None
     before = asked_with.chosen(thread_id)
     key = f"asked-with-{thread_id or ''}-{before.generation}"
-    model = st.session_state.get(f"{key}-model", before.model)
+    picked = st.session_state.get(f"{key}-model", before.model)
+    model = next((model.name for model in models if model.name == picked), "")
     choice = replace(before, model=model, sampling=filled_in(before.sampling, key=key))
     asked_with.keep(thread_id, choice)
     preset = next((saved.preset for saved in presets if saved.name == preset_of(thread)), Preset())
-    as_set = _named(models, preset.model)
     named = _named(models, choice.model or preset.model)
     changed = len(choice.sampling.chosen())
     parts = [shorten(named.name, NAME_LENGTH), preset_of(thread), f"{plural(changed, 'value')} set" if changed else ""]
     label = literal(" · ".join(part for part in parts if part))
     with st.popover(label, icon=":material/tune:", type="tertiary", key="model-panel"):
         draw_preset_picker(presets, thread)
-        _draw_picker(models, before.model, key, as_set=as_set.name)
-        st.caption(literal(abilities(named)))
+        _draw_picker(models, before.model, key)
+        st.caption(f"**{literal(named.name)}** · {literal(abilities(named))}")
         draw_sampling(before.sampling, key=key)
         with st.container(horizontal=True, wrap=False, vertical_alignment="center"):
             st.button(
@@ -68,17 +68,17 @@ def abilities(model: ChatModelInfo) -> str:
     return " · ".join(part for part in parts if part)
 
 
-def _draw_picker(models: Sequence[ChatModelInfo], chosen: str, key: str, *, as_set: str) -> None:
-    """The choice among several models; one alone is named."""
+def _draw_picker(models: Sequence[ChatModelInfo], chosen: str, key: str) -> None:
+    """The choice among several models; one alone is none."""
     if len(models) < 2:
-        st.markdown(f"**{literal(models[0].name)}**")
         return
     names = [model.name for model in models]
     st.selectbox(
         "Model",
         ["", *names],
         index=names.index(chosen) + 1 if chosen in names else 0,
-        format_func=lambda name: name or f"As set ({as_set})",
+        # The same words on every page: Streamlit knows an option by them.
+        format_func=lambda name: name or "As set",
         key=f"{key}-model",
     )
 

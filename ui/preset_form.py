@@ -12,6 +12,7 @@ from pydantic import JsonValue, ValidationError
 from app.preset_schema import Preset, PresetExample
 from ui.sampling_form import draw_sampling, filled_in
 
+_EXAMPLES = "examples_of_preset"
 MAX_EXAMPLES = 10
 """What ``app.preset_schema`` takes."""
 
@@ -66,6 +67,11 @@ def draw_form(preset: Preset, choices: Choices, *, key: str) -> None:
             value="" if preset.output_schema is None else json.dumps(preset.output_schema, indent=2),
             key=f"{key}-schema", height=160, help="Empty asks for prose. Not together with an agent.",
         )  # fmt: skip
+
+
+def forget_draft() -> None:
+    """The inputs begin anew when they are drawn again."""
+    st.session_state.pop(_EXAMPLES, None)
 
 
 def filled_preset(preset: Preset, *, key: str) -> Preset:
@@ -141,11 +147,11 @@ def _schema(text: str) -> dict[str, JsonValue] | None:
 
 def _numbers(preset: Preset, key: str) -> list[int]:
     """Which examples are there; a new one gets a number that none had."""
-    return st.session_state.get(f"{key}-examples", list(range(len(preset.examples))))
+    return st.session_state.get(_EXAMPLES, {}).get(key, list(range(len(preset.examples))))
 
 
 def _set_numbers(key: str, numbers: list[int]) -> None:
-    st.session_state[f"{key}-examples"] = numbers
+    st.session_state[_EXAMPLES] = {key: numbers}
 
 
 def _part(key: str, number: int, part: str) -> str:

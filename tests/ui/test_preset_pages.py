@@ -33,6 +33,19 @@ def test_preset_that_was_picked_for_a_new_chat_is_kept_by_its_thread(start: Star
     assert app.selectbox(key="preset-of--").value == ""
 
 
+def test_model_of_the_preset_is_shown_and_left_to_the_api(start: Start, state: StubState) -> None:
+    state.models.models.append(model_of("big"))
+    state.models.save("brief", BRIEF.model_copy(update={"model": "big"}))
+    app = start().run()
+    assert "**small** · llama.cpp" in words(app)
+
+    app.selectbox(key="preset-of--").set_value("brief").run()
+
+    assert "**big** · vLLM" in words(app)
+    ask(app, "Why did my pod restart?", state)
+    assert state.questions[0].model == ""
+
+
 def test_preset_of_a_thread_is_changed_and_taken_off(start: Start, state: StubState) -> None:
     state.models.save("brief", BRIEF)
     app = ask(start().run(), "Why did my pod restart?", state)
@@ -86,6 +99,7 @@ def test_changed_preset_is_a_new_version_and_an_old_one_can_be_made_current(star
     press(app, "Make current")
     assert state.models.current["brief"] == 1
     assert app.text_area(key="preset-brief-1-system").value == "Be brief."
+    assert app.text_area(key="preset-brief-1-example-0-answer").value == "Because."
 
 
 def test_what_makes_no_preset_is_said_and_not_saved(start: Start, state: StubState) -> None:

@@ -77,8 +77,8 @@ def test_one_model_is_named_with_what_it_can(start: Start) -> None:
     app = start().run()
 
     assert [box.label for box in app.selectbox] == []
-    assert "llama.cpp · 4,096 tokens of context · calls tools through a grammar · keeps to a JSON Schema" in words(app)
-    assert "**small**" in words(app)
+    can = "llama.cpp · 4,096 tokens of context · calls tools through a grammar · keeps to a JSON Schema"
+    assert f"**small** · {can}" in words(app)
 
 
 def test_model_and_sampling_are_sent_with_each_question_of_the_thread(start: Start, state: StubState) -> None:

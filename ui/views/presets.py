@@ -7,7 +7,7 @@ import streamlit as st
 from app.preset_schema import Preset, SavedPreset
 from ui import session
 from ui.errors import UiError
-from ui.preset_form import Choices, FormInvalid, draw_form, filled_preset
+from ui.preset_form import Choices, FormInvalid, draw_form, filled_preset, forget_draft
 from ui.preset_versions import draw_export, draw_import, draw_versions
 from ui.problem import draw_notice
 from ui.wording import literal
@@ -59,6 +59,7 @@ def _chosen(names: list[str]) -> str | None:
 
 def _open(key: str) -> None:
     chosen = st.session_state[key]
+    forget_draft()
     session.open_preset(None if chosen == NEW else chosen)
 
 
@@ -89,6 +90,7 @@ def _save(name: str, before: Preset, key: str) -> None:
     except (FormInvalid, UiError) as error:
         st.error(literal(str(error)), icon=":material/error:")
         return
+    forget_draft()
     session.open_preset(saved.name)
     session.notify("success", f"Saved {saved.name}, version {saved.version}.")
     st.rerun()
