@@ -10,6 +10,7 @@ from pydantic import JsonValue
 
 from agents.answer import Answer, Citation, Claim, ContextReport, QueryKind
 from agents.proof_record import ProofRecord
+from retrieval.explanation import SearchWarningCode
 from retrieval.types import Hit
 from tools.calls import ToolCall
 from tools.types import Risk
@@ -23,6 +24,14 @@ class QueryDraft:
     kind: QueryKind = "follow_up"
     by: Literal["rules", "model"] = "rules"
     filters: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WarningDraft:
+    """A step of the search failed and was left out; ``detail`` is one sentence for people."""
+
+    code: SearchWarningCode
+    detail: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +144,7 @@ class ReviewDraft:
 
 Draft: TypeAlias = (
     QueryDraft
+    | WarningDraft
     | HitsDraft
     | TokenDraft
     | ObjectDraft

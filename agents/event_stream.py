@@ -24,6 +24,7 @@ from agents.drafts import (
     ReviewDraft,
     StepDraft,
     TokenDraft,
+    WarningDraft,
 )
 from agents.errors import AgentError, ModelRefused, ModelTimeout, ModelUnavailable, OutputInvalid
 from agents.events import (
@@ -38,6 +39,7 @@ from agents.events import (
     QueryRewritten,
     RunEvent,
     RunFailed,
+    SearchWarned,
     StepStarted,
     Token,
     ToolCalled,
@@ -94,12 +96,8 @@ def event_of(draft: Draft, stamp: Stamp) -> RunEvent:
     match draft:
         case TokenDraft():
             return Token(**stamp, text=draft.text, step=draft.step)
-        case QueryDraft():
-            query, kind, by = draft.query, draft.kind, draft.by
-            return QueryRewritten(**stamp, query=query, kind=kind, by=by, filters=draft.filters)
-        case HitsDraft():
-            passages = tuple(found_passage(hit) for hit in draft.hits)
-            return HitsFound(**stamp, query=draft.query, passages=passages, context=draft.context)
+        case QueryDraft() | WarningDraft() | HitsDraft():
+            return _search_event(draft, stamp)
         case ObjectDraft():
             return ObjectPart(**stamp, value=dict(draft.value), complete=draft.complete)
         case ClaimsDraft():
@@ -118,6 +116,20 @@ def event_of(draft: Draft, stamp: Stamp) -> RunEvent:
             return StepStarted(**stamp, step=draft.step, agent=draft.agent, task=draft.task)
         case CallDraft() | ApprovalDraft() | DecisionDraft() | ProgressDraft() | ReturnDraft():
             return _call_event(draft, stamp)
+        case _:
+            assert_never(draft)
+
+
+def _search_event(draft: QueryDraft | WarningDraft | HitsDraft, stamp: Stamp) -> RunEvent:
+    match draft:
+        case QueryDraft():
+            query, kind, by = draft.query, draft.kind, draft.by
+            return QueryRewritten(**stamp, query=query, kind=kind, by=by, filters=draft.filters)
+        case WarningDraft():
+            return SearchWarned(**stamp, code=draft.code, detail=draft.detail)
+        case HitsDraft():
+            passages = tuple(found_passage(hit) for hit in draft.hits)
+            return HitsFound(**stamp, query=draft.query, passages=passages, context=draft.context)
         case _:
             assert_never(draft)
 

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter
 
 from agents.answer import Answer, Citation, Claim, ContextReport, FoundPassage, QueryKind, Usage
 from agents.proof_record import ProofRecord
+from retrieval.explanation import SearchWarningCode
 from tools.calls import CallState
 from tools.types import Risk
 
@@ -53,6 +54,15 @@ class QueryRewritten(_Event):
     """Who wrote it."""
     filters: tuple[str, ...] = ()
     """Filters that were read from the question, such as ``collection=runbooks``."""
+
+
+class SearchWarned(_Event):
+    """A step of the search failed and was left out; the order before it stands."""
+
+    type: Literal["search_warned"] = "search_warned"
+    code: SearchWarningCode
+    detail: str
+    """One sentence for people."""
 
 
 class HitsFound(_Event):
@@ -215,6 +225,7 @@ class RunFinished(_Event):
 RunEvent: TypeAlias = (
     RunStarted
     | QueryRewritten
+    | SearchWarned
     | HitsFound
     | Token
     | ObjectPart

@@ -15,7 +15,7 @@ from agents.abstention import best_cosine, cosine_lead, evidence_signals, is_too
 from agents.answer import Usage
 from agents.chat_model import ChatMessage
 from agents.context import MESSAGE_OVERHEAD_TOKENS, as_turns
-from agents.drafts import QueryDraft
+from agents.drafts import QueryDraft, WarningDraft
 from agents.guidance import EXAMPLES_PART, fit_examples
 from agents.history import leans_on_history, standalone_query
 from agents.prompting import load_prompt
@@ -36,7 +36,7 @@ HITS_PER_PASSAGE = 2
 LOOKED_AT = 40
 """Hits asked for: the passage nearest in meaning may stand low in the fused order, and its cosine decides as well."""
 
-Say = Callable[[QueryDraft], None]
+Say = Callable[[QueryDraft | WarningDraft], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +82,7 @@ class _Search:
         self._left = context.settings.max_queries
         self._kept = max(MIN_HITS, HITS_PER_PASSAGE * context.settings.evidence_passages)
         self._asked_model = False
+        self._warned: set[str] = set()
         self._spent = Usage()
 
     async def run(self) -> FoundEvidence:
@@ -153,6 +154,10 @@ class _Search:
         self._left -= 1
         limit = max(LOOKED_AT, self._kept)
         result = await asyncio.to_thread(self._context.retriever.search, query, search_filter=scope, limit=limit)
+        for warning in result.warnings:
+            if warning.code not in self._warned:
+                self._warned.add(warning.code)
+                self._say(WarningDraft(warning.code, warning.detail))
         return result.hits
 
     async def _is_weak(self, found: FoundEvidence) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 LegName: TypeAlias = Literal["dense", "bm25"]
+SearchWarningCode: TypeAlias = Literal["rerank_failed", "rerank_timeout"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.explanation import HitExplanation, SearchExplanation
+from retrieval.explanation import HitExplanation, SearchExplanation, SearchWarningCode
 
 FloatVector: TypeAlias = NDArray[np.float32]
 """Shape ``(dim,)``, L2-normalised."""
@@ -161,7 +161,7 @@ class SearchTimings:
 class SearchWarning:
     """A step that was left out of a search that still gave hits; ``detail`` is one sentence for people."""
 
-    code: Literal["rerank_failed", "rerank_timeout"]
+    code: SearchWarningCode
     detail: str
 
 

@@ -143,6 +143,8 @@ def _draw_details(run: RunInfo, answer: Answer) -> None:
                 st.caption(f"{plural(answer.dropped_markers, 'invented citation')} taken out.")
         with evidence:
             st.caption(f"Searched for: {literal(view.query or run.question)}")
+            for warning in view.warnings:
+                st.warning(literal(warning), icon=":material/warning:")
             if view.passages:
                 st.html(passages_html(view.passages))
             else:

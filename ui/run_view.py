@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, assert_never
 
 from agents.answer import ContextReport, FoundPassage
 from agents.events import (
@@ -21,6 +21,7 @@ from agents.events import (
     RunFinished,
     RunStarted,
     RunWaiting,
+    SearchWarned,
     StepStarted,
     Token,
 )
@@ -48,6 +49,7 @@ class RunView:
         text: What the model has written as its answer.
         query: What was searched, once known.
         passages: What the search found, best first.
+        warnings: What the search went on without, a sentence each.
         context: How the context window was filled.
         steps: Turns of agents with their calls, in order; none for an answer from documents alone.
         reviews: What reviewing agents said, in order.
@@ -58,6 +60,7 @@ class RunView:
     text: str = ""
     query: str = ""
     passages: tuple[FoundPassage, ...] = ()
+    warnings: tuple[str, ...] = ()
     context: ContextReport = field(default_factory=ContextReport)
     steps: Steps = ()
     reviews: tuple[Review, ...] = ()
@@ -87,12 +90,8 @@ def _apply(view: RunView, event: RunEvent) -> RunView:
     match event:
         case RunStarted():
             return replace(view, query=event.question)
-        case QueryRewritten():
-            return replace(view, query=event.query)
-        case HitsFound():
-            # The context of an answer is filled before it is written: what an earlier attempt wrote is void.
-            found, context = event.passages or view.passages, event.context
-            return replace(view, stage="reading", query=event.query, passages=found, context=context, text="")
+        case QueryRewritten() | SearchWarned() | HitsFound():
+            return _searched(view, event)
         case Token() | ObjectPart():
             return _written(view, event)
         case RunWaiting():
@@ -107,6 +106,20 @@ def _apply(view: RunView, event: RunEvent) -> RunView:
             return replace(view, stage="ended")
         case _:
             return _acted(view, event)
+
+
+def _searched(view: RunView, event: QueryRewritten | SearchWarned | HitsFound) -> RunView:
+    match event:
+        case QueryRewritten():
+            return replace(view, query=event.query)
+        case SearchWarned():
+            return replace(view, warnings=(*view.warnings, event.detail))
+        case HitsFound():
+            # The context of an answer is filled before it is written: what an earlier attempt wrote is void.
+            found, context = event.passages or view.passages, event.context
+            return replace(view, stage="reading", query=event.query, passages=found, context=context, text="")
+        case _:
+            assert_never(event)
 
 
 def _written(view: RunView, event: Token | ObjectPart) -> RunView:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from agents.proof.evidence import Evidence, content, prepare
 from agents.proof.tokens import tokenise
 from retrieval.errors import RetrievalError
-from retrieval.types import Chunk, Hit, HitScores, SearchFilter, SearchResult, SearchTimings
+from retrieval.types import Chunk, Hit, HitScores, SearchFilter, SearchResult, SearchTimings, SearchWarning
 
 CONFIG_MAP = "The data stored in a ConfigMap cannot exceed 1 MiB. For larger settings, mount a volume instead."
 OOM = (
@@ -49,6 +49,7 @@ class WordSearch:
 
     texts: Sequence[str]
     error: RetrievalError | None = None
+    warnings: tuple[SearchWarning, ...] = ()
     queries: list[str] = field(default_factory=list[str])
 
     def search(self, query: str, *, search_filter: SearchFilter = _ALL, limit: int | None = None) -> SearchResult:
@@ -65,4 +66,4 @@ class WordSearch:
             Hit(rank, found, HitScores(dense=score, dense_rank=rank, fused=score))
             for rank, (score, found) in enumerate(scored[:limit], start=1)
         )
-        return SearchResult(query, hits, SearchTimings(0.0, 0.0, 0.0, 0.0))
+        return SearchResult(query, hits, SearchTimings(0.0, 0.0, 0.0, 0.0), self.warnings)

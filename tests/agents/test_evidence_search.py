@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from agents.chat_model import ChatMessage
-from agents.drafts import QueryDraft
+from agents.drafts import QueryDraft, WarningDraft
 from agents.evidence_search import FoundEvidence, find_evidence
 from agents.request import AnswerRequest
 from agents.settings import AnswerSettings
 from agents.state import Context
 from agents.testing import ScriptedChatModel
-from retrieval.types import Chunk, SearchFilter, SearchResult
+from retrieval.types import Chunk, SearchFilter, SearchResult, SearchWarning
 from tests.agents.passages import CONFIG_MAP, JOB, OOM, WordSearch
 
 _ALL = SearchFilter()
@@ -32,9 +32,10 @@ async def _find(
         settings or AnswerSettings(),
         started=0.0,
     )
-    said: list[QueryDraft] = []
+    said: list[QueryDraft | WarningDraft] = []
     request = AnswerRequest("run", "thread", question, history=tuple(history))
-    return await find_evidence(request, context, said.append), said
+    found = await find_evidence(request, context, said.append)
+    return found, [draft for draft in said if isinstance(draft, QueryDraft)]
 
 
 async def test_question_for_two_things_is_searched_in_parts_and_each_query_is_told() -> None:
@@ -120,10 +121,26 @@ class _FiledSearch(WordSearch):
 async def test_filter_in_the_words_of_a_question_narrows_the_search_and_is_told() -> None:
     search = _FiledSearch((CONFIG_MAP, OOM, JOB))
     context = Context(search, ScriptedChatModel(["{}"]), AnswerSettings(), started=0.0, store=search)
-    said: list[QueryDraft] = []
+    said: list[QueryDraft | WarningDraft] = []
     question = "What exit code does a container over its memory limit get, in the handbook collection?"
     found = await find_evidence(AnswerRequest("run", "thread", question), context, said.append)
-    assert said[0].kind == "filtered"
-    assert said[0].filters == ("collection=handbook",)
+    assert said == [
+        QueryDraft(
+            "What exit code does a container over its memory limit get?",
+            kind="filtered",
+            filters=("collection=handbook",),
+        )
+    ]
     assert search.scopes[0].collections == ("handbook",)
     assert found.scope.collections == ("handbook",)
+
+
+async def test_step_that_the_search_left_out_is_told_once() -> None:
+    search = WordSearch((CONFIG_MAP, OOM, JOB), warnings=(SearchWarning("rerank_timeout", "It took longer than 2 s."),))
+    context = Context(search, ScriptedChatModel(["{}"]), AnswerSettings(), started=0.0)
+    said: list[QueryDraft | WarningDraft] = []
+    question = "What is the exit code over the memory limit, and what is the default of .spec.backoffLimit?"
+    await find_evidence(AnswerRequest("run", "thread", question), context, said.append)
+    assert len(search.queries) > 1
+    told = [draft for draft in said if isinstance(draft, WarningDraft)]
+    assert told == [WarningDraft("rerank_timeout", "It took longer than 2 s.")]

@@ -17,6 +17,7 @@ from agents.events import (
     RunEvent,
     RunFailed,
     RunFinished,
+    SearchWarned,
     Token,
     is_terminal,
 )
@@ -26,6 +27,7 @@ from agents.settings import AnswerSettings
 from agents.stream import Answerer
 from agents.testing import ScriptedChatModel
 from retrieval.errors import EmbeddingFailed, RetrievalError, StoreUnavailable
+from retrieval.types import SearchWarning
 from tests.agents.passages import CONFIG_MAP, JOB, OOM, WordSearch
 
 QUESTION = "What is the exit code when a container uses more memory than its limit?"
@@ -208,6 +210,15 @@ async def test_follow_up_is_searched_with_its_topic() -> None:
     assert search.queries == [rewritten.query]
     assert "memory" in rewritten.query
     assert [message.role for message in model.prompts[0]] == ["system", "user", "assistant", "user"]
+
+
+async def test_search_that_lost_a_step_answers_and_says_so_before_its_hits() -> None:
+    search = WordSearch(TEXTS, warnings=(SearchWarning("rerank_failed", "The reranker does not answer."),))
+    events = await _run(ScriptedChatModel([REPLY]), _request(), search=search)
+    assert [event.detail for event in events if isinstance(event, SearchWarned)] == ["The reranker does not answer."]
+    kinds = [type(event) for event in events]
+    assert kinds.index(SearchWarned) < kinds.index(HitsFound)
+    assert _answer(events).status == "answered"
 
 
 async def test_reply_cut_by_the_limit_loses_its_last_half_sentence() -> None:
