@@ -90,4 +90,5 @@ def _without(question: str, acting: Sequence[Wish]) -> str:
     for wish in sorted(acting, key=lambda wish: wish.start, reverse=True):
         rest = f"{rest[: wish.start]} {rest[wish.end :]}"
     rest = re.sub(r"\s+([,.;:?!])", r"\1", " ".join(rest.split())).lstrip(" ,.;:")
+    rest = re.sub(r"[,;]([.?!])", r"\1", rest)
     return rest if acting and analyse(rest) else question
