@@ -79,7 +79,8 @@ def _ask(page: Page, question: str = QUESTION) -> None:
 
 
 def _answer(page: Page) -> str:
-    return page.get_by_test_id("stChatMessage").last.locator(".gw").first.inner_text()
+    shown = page.get_by_test_id("stChatMessage").last.locator(".gw")
+    return shown.filter(has_not=page.locator(".gw-budget")).first.inner_text()
 
 
 @pytest.mark.usefixtures("gate")
