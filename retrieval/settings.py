@@ -70,7 +70,7 @@ class SearchSettings(BaseModel):
     """Hits returned when the caller names no number."""
     fusion: Literal["minmax", "dbsf", "rrf"] = "dbsf"
     """How scores of both legs become one: by distribution, by range, or by rank."""
-    dense_weight: float = Field(default=0.4, ge=0, le=1)
+    dense_weight: float = Field(default=0.35, ge=0, le=1)
     """Weight of the dense leg; the lexical leg has the rest. Not used by ``rrf``."""
     pool: int = Field(default=50, gt=0)
     """Best chunks of the fusion that the steps after it look at; further down the order of the fusion stands."""
