@@ -8,6 +8,10 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints
 
 from app.sampling_schema import SamplingChoice
 
+MAX_EXAMPLES = 10
+"""Most examples of a preset."""
+PROMPT_CHARACTERS = 8000
+"""Longest system prompt of a preset."""
 ExampleText: TypeAlias = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4000)]
 ShortName: TypeAlias = Annotated[str, StringConstraints(strip_whitespace=True, max_length=64)]
 Words: TypeAlias = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
@@ -33,7 +37,7 @@ class Preset(_Body):
 
     description: Annotated[str, StringConstraints(strip_whitespace=True, max_length=500)] = ""
     """What it is for, for people."""
-    system_prompt: Annotated[str, StringConstraints(strip_whitespace=True, max_length=8000)] = ""
+    system_prompt: Annotated[str, StringConstraints(strip_whitespace=True, max_length=PROMPT_CHARACTERS)] = ""
     """Told to the model behind Groundwork's own rules, which it cannot lift."""
     model: ShortName = ""
     """Chat model, of ``GET /api/models``."""
@@ -46,7 +50,7 @@ class Preset(_Body):
     """Globs over names of tools, ``cluster__get_*`` for example: an agent keeps only those of its tools that match."""
     output_schema: dict[str, JsonValue] | None = None
     """JSON Schema of the object that answers are; not together with an agent."""
-    examples: tuple[PresetExample, ...] = Field(default=(), max_length=10)
+    examples: tuple[PresetExample, ...] = Field(default=(), max_length=MAX_EXAMPLES)
     """Shown to the model before the chat; the last ones go first where they do not fit."""
 
 

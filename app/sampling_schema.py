@@ -6,7 +6,11 @@ from typing import Annotated, TypeAlias
 
 from pydantic import BaseModel, Field, StringConstraints
 
-StopText: TypeAlias = Annotated[str, StringConstraints(min_length=1, max_length=100)]
+STOP_TEXTS = 8
+"""Most texts to stop at."""
+STOP_CHARACTERS = 100
+"""Longest of them."""
+StopText: TypeAlias = Annotated[str, StringConstraints(min_length=1, max_length=STOP_CHARACTERS)]
 
 
 class SamplingChoice(BaseModel):
@@ -28,7 +32,7 @@ class SamplingChoice(BaseModel):
     """Longest answer."""
     seed: int | None = Field(default=None, ge=0, le=2**31 - 1)
     """Makes a draw repeatable where the server can."""
-    stop: tuple[StopText, ...] | None = Field(default=None, max_length=8)
+    stop: tuple[StopText, ...] | None = Field(default=None, max_length=STOP_TEXTS)
     """Texts before which the answer ends."""
     presence_penalty: float | None = Field(default=None, ge=-2, le=2)
     """Taken from the score of every token that was written."""

@@ -13,7 +13,9 @@ from ingestion.ignoring import compile_patterns
 from ingestion.loaders.loader import OcrMode
 from ingestion.types import DocumentRecord, IngestProgress, IngestReport
 
-Text: TypeAlias = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=8000)]
+QUESTION_CHARACTERS = 8000
+"""Longest question."""
+Text: TypeAlias = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=QUESTION_CHARACTERS)]
 """What a person asks: never blank."""
 
 ProblemCode: TypeAlias = Literal[

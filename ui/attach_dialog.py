@@ -54,7 +54,25 @@ def _dialog() -> None:
             _draw_resource()
 
 
-def choose_server(key: str) -> str | None:
+def choose_server_with(
+    key: str, name: str, ask: Callable[[str], list[Item]], *, nothing: str
+) -> tuple[str, list[Item]]:
+    """Draw the choice of a server; its name and what it has, empty where there is nothing to choose, which is said.
+
+    Args:
+        key: Of the choice.
+        name: Where the session keeps what servers have; the dialog forgets it when it opens.
+        ask: Asks the API what a server has.
+        nothing: What is said of a server that has none.
+    """
+    server = _choose_server(key)
+    listed = _listed_once(name, server, ask) if server else None
+    if listed == []:
+        st.caption(f"{literal(server or '')} {nothing}.")
+    return server or "", listed or []
+
+
+def _choose_server(key: str) -> str | None:
     """Draw the choice of a server; None while there is none to choose."""
     try:
         servers = session.client().tools.servers()
@@ -84,14 +102,8 @@ def attach(send: Callable[[str], Attachment]) -> bool:
 
 
 def _draw_resource() -> None:
-    server = choose_server("attach-server")
-    if server is None:
-        return
-    listed = listed_once(_LISTED, server, _resources)
-    if listed is None:
-        return
+    server, listed = choose_server_with("attach-server", _LISTED, _resources, nothing="has nothing to read")
     if not listed:
-        st.caption(f"{literal(server)} has nothing to read.")
         return
     chosen = st.selectbox(
         "Resource", listed, index=None, format_func=_label, placeholder="Choose a resource", key=f"resource-{server}"
@@ -116,14 +128,8 @@ def _draw_resource() -> None:
         st.rerun()
 
 
-def listed_once(name: str, server: str, ask: Callable[[str], list[Item]]) -> list[Item] | None:
-    """What the server has, asked for once for each opening of a dialog; None when it does not answer.
-
-    Args:
-        name: Where the session keeps it; the dialog forgets it when it opens.
-        server: The server.
-        ask: Asks the API.
-    """
+def _listed_once(name: str, server: str, ask: Callable[[str], list[Item]]) -> list[Item] | None:
+    """What the server has, asked for once for each opening of a dialog; None when it does not answer."""
     known: dict[str, list[Item]] = st.session_state.setdefault(name, {})
     if server not in known:
         try:

@@ -9,12 +9,10 @@ from dataclasses import dataclass
 import streamlit as st
 from pydantic import JsonValue, ValidationError
 
-from app.preset_schema import Preset, PresetExample
+from app.preset_schema import MAX_EXAMPLES, PROMPT_CHARACTERS, Preset, PresetExample
 from ui.sampling_form import draw_sampling, filled_in
 
 _EXAMPLES = "examples_of_preset"
-MAX_EXAMPLES = 10
-"""What ``app.preset_schema`` takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +41,7 @@ def draw_form(preset: Preset, choices: Choices, *, key: str) -> None:
         placeholder="Short answers for the one on call",
     )  # fmt: skip
     st.text_area(
-        "System prompt", value=preset.system_prompt, key=f"{key}-system", max_chars=8000, height=120,
+        "System prompt", value=preset.system_prompt, key=f"{key}-system", max_chars=PROMPT_CHARACTERS, height=120,
         help="Told to the model behind the standing rules: it cannot lift grounding and citations.",
     )  # fmt: skip
     st.text("Examples")

@@ -8,16 +8,14 @@ from __future__ import annotations
 import streamlit as st
 
 from app.attachment_schema import AttachEmbedded
-from app.schema import PromptChoice
+from app.schema import QUESTION_CHARACTERS, PromptChoice
 from app.tool_schema import PromptFill, PromptInfo, PromptText, ResourcePiece
 from ui import blanks, prompt_in_box, session
-from ui.attach_dialog import attach, choose_server, listed_once
+from ui.attach_dialog import attach, choose_server_with
 from ui.errors import UiError
 from ui.markup import text_html
 from ui.wording import literal, plural, shorten
 
-MAX_CHARACTERS = 8000
-"""Longest question that the API takes."""
 _LISTED = "listed_prompts"
 _FILLED = "filled_prompt"
 
@@ -33,14 +31,8 @@ def open_prompt_dialog() -> None:
 @st.dialog("Start from a prompt", icon=":material/edit_note:", width="medium")
 def _dialog() -> None:
     st.caption("Prompts come from MCP servers. You see the words before they are used, and send them yourself.")
-    server = choose_server("prompt-server")
-    if server is None:
-        return
-    listed = listed_once(_LISTED, server, _prompts)
-    if listed is None:
-        return
+    server, listed = choose_server_with("prompt-server", _LISTED, _prompts, nothing="has no prompts")
     if not listed:
-        st.caption(f"{literal(server)} has no prompts.")
         return
     chosen = st.selectbox(
         "Prompt", listed, index=None, format_func=_label, placeholder="Choose a prompt", key=f"prompt-{server}"
@@ -84,8 +76,8 @@ def _draw_filled(filled: PromptText) -> None:
         st.caption(f"{plural(len(readable), 'text')} will be attached: {literal(_addresses(readable))}")
     if len(readable) < len(resources):
         st.caption(f"{plural(len(resources) - len(readable), 'resource')} without text will be left out.")
-    if len(question) > MAX_CHARACTERS:
-        st.error(f"The prompt has {len(question):,} characters; a question has at most {MAX_CHARACTERS:,}.")
+    if len(question) > QUESTION_CHARACTERS:
+        st.error(f"The prompt has {len(question):,} characters; a question has at most {QUESTION_CHARACTERS:,}.")
         return
     if st.button(
         "Put into the question box",

@@ -7,7 +7,7 @@ from typing import Final
 
 import streamlit as st
 
-from app.schema import AgentInfo, RunInfo, ThreadDetail
+from app.schema import QUESTION_CHARACTERS, AgentInfo, RunInfo, ThreadDetail
 from ui import prompt_in_box, session
 from ui.wording import literal, plural, shorten
 
@@ -29,7 +29,7 @@ def draw_question_box(active: RunInfo | None, waiting: int, *, agent: str) -> st
     question = st.chat_input(
         _placeholder(active, waiting, agent),
         key=prompt_in_box.QUESTION_BOX,
-        max_chars=8000,
+        max_chars=QUESTION_CHARACTERS,
         disabled=active is not None and active.state == "running",
     )
     if question and active is not None:

@@ -7,15 +7,12 @@ from typing import NamedTuple, TypeVar
 import streamlit as st
 from pydantic import ValidationError
 
-from app.sampling_schema import SamplingChoice
+from app.sampling_schema import STOP_CHARACTERS, STOP_TEXTS, SamplingChoice
 from ui.wording import shorten
 
 Choice = TypeVar("Choice", bound=SamplingChoice)
 INPUT_WIDTH = 160
 """Two beside each other on a phone."""
-MAX_STOPS = 8
-STOP_LENGTH = 100
-"""What ``app.sampling_schema`` takes."""
 
 
 class Slot(NamedTuple):
@@ -74,8 +71,8 @@ def draw_sampling(given: SamplingChoice, *, key: str) -> None:
         help="The answer ends before the first of these texts.",
     )
     lines = [line for line in stops.splitlines() if line]
-    if len(lines) > MAX_STOPS or any(len(line) > STOP_LENGTH for line in lines):
-        st.error(f"Give at most {MAX_STOPS} texts to stop at, of at most {STOP_LENGTH} characters each.")
+    if len(lines) > STOP_TEXTS or any(len(line) > STOP_CHARACTERS for line in lines):
+        st.error(f"Give at most {STOP_TEXTS} texts to stop at, of at most {STOP_CHARACTERS} characters each.")
 
 
 def summary(choice: SamplingChoice) -> str:

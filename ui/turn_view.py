@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app.schema import RunInfo
+from app.schema import QUESTION_CHARACTERS, RunInfo
 from ui import session
 from ui.cards import draw_notes
 from ui.kept_cases import draw_keep_button
@@ -13,8 +13,6 @@ from ui.session import Question
 from ui.stream import draw_active
 from ui.turns import Turn, Version
 
-MAX_CHARACTERS = 8000
-"""Longest question that the API takes."""
 _EDITED = "edited_turn"
 _HELP = {
     "Continue": "The answer reached its longest length; have it go on where it stopped.",
@@ -122,7 +120,7 @@ def _draw_editor(version: Version) -> None:
     first, last = version[0], version[-1]
     with st.form(f"edit-form-{last.run_id}", border=False):
         st.text_area(
-            "Question", value=first.question, key=_editor_key(last.run_id), max_chars=MAX_CHARACTERS,
+            "Question", value=first.question, key=_editor_key(last.run_id), max_chars=QUESTION_CHARACTERS,
             label_visibility="collapsed",
         )  # fmt: skip
         with st.container(horizontal=True):

