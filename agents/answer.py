@@ -156,6 +156,8 @@ class Answer(_Value):
     tokens_per_second: float | None = None
     output: dict[str, JsonValue] | None = None
     """The object that was asked for by a schema; ``answer`` then lists its values, each proved in ``claims``."""
+    repairs: int = 0
+    """Times that the model was shown what is wrong with its object before it fitted."""
     truncated: bool = False
     """The model reached its longest answer before its end; a run that ``continues`` this one goes on."""
     dropped_markers: int = 0

@@ -31,6 +31,7 @@ class Draught:
         queue_ms: Waited for a free place at the model.
         truncated: The model reached its limit before its end.
         model: Name of the model that wrote it; empty where only one can have.
+        repairs: Times that the model was shown what is wrong with its object.
     """
 
     text: str = ""
@@ -41,6 +42,7 @@ class Draught:
     queue_ms: float = 0.0
     truncated: bool = False
     model: str = ""
+    repairs: int = 0
 
     @property
     def tokens_per_second(self) -> float | None:

@@ -6,25 +6,43 @@ Knows nothing of servers: whether a server holds the reply to the schema or not,
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import cast
 
-from jsonschema import Draft202012Validator
+from jsonschema import Draft202012Validator, FormatChecker
 from jsonschema.exceptions import SchemaError, ValidationError
 from pydantic import JsonValue
 from pydantic_core import from_json
+from referencing import Registry
+from referencing.exceptions import Unresolvable
+from referencing.jsonschema import DRAFT202012, Schema
 
 from agents.errors import OutputInvalid, SchemaInvalid
 
 MAX_SCHEMA_CHARACTERS = 20_000
 """Longest schema, as compact JSON: it stands in the prompt of servers that cannot hold a reply to it."""
+_TOO_DEEP = "It is nested too deeply."
 MAX_ERRORS = 3
 """Faults of a reply that are told to the model at once."""
+MAX_DEPTH = 64
+"""Deepest nesting of an object; a model that is caught in a recursive schema goes on until its tokens end."""
+_FORMATS = FormatChecker(formats=("date", "email", "ipv4", "ipv6", "uuid"))
+"""Formats that are checked, beside ``date-time``; any other is a remark, as the specification has it."""
+_VALUES = frozenset({"const", "enum", "default", "examples"})
+"""Keywords whose contents are values and no schemas."""
 _FENCE = re.compile(r"^```[a-zA-Z]*\s*\n?|\n?```\s*$")
 _STRING_OR_TRAILING_COMMA = re.compile(r'("(?:\\.|[^"\\])*")|,(?=\s*[}\]])')
 _WORD_BORDER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_\-.]+")
+
+
+@_FORMATS.checks("date-time", raises=ValueError)
+def _is_date_time(value: object) -> bool:
+    """RFC 3339: a day, a time and a zone; jsonschema itself checks it with a package beside it alone."""
+    return not isinstance(value, str) or ("T" in value.upper() and datetime.fromisoformat(value).tzinfo is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +71,17 @@ def check_schema(schema: Mapping[str, JsonValue]) -> None:
         raise SchemaInvalid(
             f"The output schema is longer than {MAX_SCHEMA_CHARACTERS} characters; ask for less at once."
         )
-    if remote := next(_remote_references(schema), None):
-        raise SchemaInvalid(f"The output schema refers to {remote!r}; only references within it (#/...) are followed.")
+    registry: Registry[Schema] = Registry()
+    resolver = registry.resolver_with_root(DRAFT202012.create_resource(dict(schema)))
+    for reference in _references(schema):
+        if not reference.startswith("#"):
+            raise SchemaInvalid(
+                f"The output schema refers to {reference!r}; only references within it (#/...) are followed."
+            )
+        try:
+            resolver.lookup(reference)
+        except Unresolvable as error:
+            raise SchemaInvalid(f"The output schema refers to {reference!r}, which it does not have.") from error
 
 
 def instruction(schema: Mapping[str, JsonValue]) -> str:
@@ -74,14 +101,18 @@ def parse_object(reply: str, schema: Mapping[str, JsonValue]) -> dict[str, JsonV
     """The object that a reply holds, if it fits.
 
     A code fence, words around the object and commas before a closing bracket are forgiven; nothing is added and no
-    value is changed.
+    value is changed. What cannot be stored as JSON again, half a character or a number beyond all bounds, does not fit.
 
     Raises:
         OutputInvalid: There is no whole object, or it does not fit; the message tells the faults.
     """
     value = _read(reply)
-    validator = Draft202012Validator(schema)
-    faults = sorted(validator.iter_errors(value), key=lambda fault: list(map(str, fault.absolute_path)))
+    _require_storable(value)
+    validator = Draft202012Validator(schema, format_checker=_FORMATS)
+    try:
+        faults = sorted(validator.iter_errors(value), key=lambda fault: list(map(str, fault.absolute_path)))
+    except (RecursionError, Unresolvable) as error:
+        raise OutputInvalid("The schema cannot be applied to it: it refers to itself without an end.") from error
     if faults:
         raise OutputInvalid(" ".join(_tell(fault) for fault in faults[:MAX_ERRORS]))
     return value
@@ -134,6 +165,8 @@ def _read(reply: str) -> dict[str, JsonValue]:
     for candidate in (body, _STRING_OR_TRAILING_COMMA.sub(r"\1", body)):
         try:
             value: object = json.loads(candidate, parse_constant=_no_constant)
+        except RecursionError as error:
+            raise OutputInvalid(_TOO_DEEP) from error
         except ValueError:
             continue
         if isinstance(value, dict):
@@ -146,6 +179,22 @@ def _no_constant(name: str) -> None:
     raise ValueError(name)
 
 
+def _require_storable(value: JsonValue, depth: int = 0) -> None:
+    if depth > MAX_DEPTH:
+        raise OutputInvalid(_TOO_DEEP)
+    if isinstance(value, dict):
+        for key, part in value.items():
+            _require_storable(key)
+            _require_storable(part, depth + 1)
+    elif isinstance(value, list):
+        for part in value:
+            _require_storable(part, depth + 1)
+    elif isinstance(value, str) and not value.isascii() and any("\ud800" <= letter <= "\udfff" for letter in value):
+        raise OutputInvalid("It holds half a character.")
+    elif isinstance(value, float) and not math.isfinite(value):
+        raise OutputInvalid("It holds a number beyond all bounds.")
+
+
 def _tell(fault: ValidationError) -> str:
     message = fault.message if len(fault.message) <= 200 else f"{fault.message[:200]}..."
     return f"{fault.json_path}: {message.rstrip('.')}."
@@ -155,12 +204,13 @@ def _compact(schema: Mapping[str, JsonValue]) -> str:
     return json.dumps(schema, ensure_ascii=False, separators=(",", ":"))
 
 
-def _remote_references(value: object) -> Iterator[str]:
+def _references(value: object) -> Iterator[str]:
     if isinstance(value, dict):
         for key, part in cast(dict[str, object], value).items():
-            if key == "$ref" and isinstance(part, str) and not part.startswith("#"):
+            if key in ("$ref", "$dynamicRef") and isinstance(part, str):
                 yield part
-            yield from _remote_references(part)
+            elif key not in _VALUES:
+                yield from _references(part)
     elif isinstance(value, list):
         for part in cast(list[object], value):
-            yield from _remote_references(part)
+            yield from _references(part)

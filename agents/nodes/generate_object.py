@@ -48,7 +48,7 @@ async def generate_object(state: AnswerState, runtime: Runtime[Context]) -> dict
             messages = (*state.messages, *told)
         else:
             runtime.stream_writer(ObjectDraft(value, complete=True))
-            return {"draught": writer.draught(render(value)), "output": value}
+            return {"draught": writer.draught(render(value), repairs=REPAIRS - left), "output": value}
     raise AssertionError("the last try returns or raises")
 
 
@@ -72,7 +72,7 @@ class _Writer:
             self._sampling = replace(self._sampling, output_schema=None)
             return await self._write(messages, self._sampling)
 
-    def draught(self, text: str) -> Draught:
+    def draught(self, text: str, *, repairs: int) -> Draught:
         """The calls as one draught with this text."""
         return Draught(
             text=text,
@@ -80,6 +80,7 @@ class _Writer:
             ttft_ms=(self._first - self._runtime.context.started) * 1000 if self._first else None,
             decode_seconds=self._last - self._first,
             model=self._author,
+            repairs=repairs,
         )
 
     async def _write(self, messages: tuple[ChatMessage, ...], sampling: Sampling) -> str:

@@ -7,6 +7,7 @@ from contextlib import suppress
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 from pydantic import JsonValue
 
 from agents.errors import OutputInvalid, SchemaInvalid
@@ -58,6 +59,10 @@ def test_commas_within_texts_stay() -> None:
         ('{"reason": "OOMKilled", "exitCode": 137', "no whole JSON object"),
         ('{"reason": OOMKilled}', "no JSON"),
         ('{"reason": "OOMKilled", "exitCode": NaN}', "no JSON"),
+        ('{"reason": "OOMKilled", "exitCode": 1e999}', "beyond all bounds"),
+        ('{"reason": "OOMKilled", "exitCode": 1, "note": "\\ud83d"}', "half a character"),
+        (f'{{"containers": {"[" * 100}{"]" * 100}}}', "nested too deeply"),
+        (f'{{"containers": {"[" * 100_000}{"]" * 100_000}}}', "nested too deeply"),
         ('{"reason": "OOMKilled"}', "'exitCode' is a required property"),
         ('{"reason": "Killed", "exitCode": 137}', r"\$\.reason: 'Killed' is not one of"),
         ('{"reason": "Error", "exitCode": "137"}', r"\$\.exitCode: '137' is not of type 'integer'"),
@@ -80,6 +85,33 @@ OBJECTS = st.dictionaries(st.text(), JSON, max_size=4)
 @given(OBJECTS, st.sampled_from(["{}", "```json\n{}\n```", "Sure.\n{}", "{}\n\nDone."]))
 def test_what_was_written_is_what_is_read(value: dict[str, JsonValue], around: str) -> None:
     assert parse_object(around.replace("{}", json.dumps(value)), {"type": "object"}) == value
+
+
+ESCAPED = st.text(alphabet='{}[]",:\\\\ud8001e9-. \n`', max_size=60)
+"""Pieces that JSON is made of, so that broken and odd JSON comes up, and no prose alone."""
+
+
+@given(st.builds("".join, st.lists(st.one_of(ESCAPED, OBJECTS.map(json.dumps), st.just("```")), max_size=4)))
+def test_whatever_is_read_can_be_written_again(reply: str) -> None:
+    value = None
+    with suppress(OutputInvalid):
+        value = parse_object(reply, {"type": "object"})
+
+    assert value is None or json.loads(json.dumps(value, allow_nan=False, ensure_ascii=False).encode()) == value
+
+
+@given(OBJECTS, st.data())
+def test_object_with_a_fault_is_never_taken(value: dict[str, JsonValue], data: st.DataObject) -> None:
+    """A good object with one member changed: taken only where a validator finds nothing, and then unchanged."""
+    key = data.draw(st.sampled_from([*GOOD, "more"]))
+    changed = {**GOOD, key: data.draw(JSON), **(value if data.draw(st.booleans()) else {})}
+    fits = Draft202012Validator(LIMITS).is_valid(changed)
+
+    taken = None
+    with suppress(OutputInvalid):
+        taken = parse_object(json.dumps(changed), LIMITS)
+
+    assert taken == (changed if fits else None)
 
 
 @given(st.text())
@@ -114,6 +146,9 @@ def test_text_that_has_not_ended_is_not_shown_letter_by_letter() -> None:
         ({"type": "object", "properties": {"a": {"type": "number?"}}}, "no JSON Schema"),
         ({"type": "object", "properties": {"a": {"$ref": "https://example.org/s.json"}}}, "refers to"),
         ({"type": "object", "description": "x" * 20_001}, "longer than"),
+        ({"type": "object", "properties": {"a": {"$ref": "#/$defs/none"}}}, "which it does not have"),
+        ({"type": "object", "properties": {"a": {"pattern": "(a"}}}, "is not a 'regex'"),
+        ({"type": "object", "patternProperties": {"[": {}}}, "is not a 'regex'"),
     ],
 )
 def test_schema_that_cannot_be_asked_is_refused(schema: dict[str, JsonValue], told: str) -> None:
@@ -132,6 +167,35 @@ def test_references_within_a_schema_are_followed() -> None:
     assert parse_object('{"limit": "512Mi"}', schema) == {"limit": "512Mi"}
     with pytest.raises(OutputInvalid):
         parse_object('{"limit": "512 megabytes"}', schema)
+
+
+def test_values_of_a_schema_are_no_references() -> None:
+    check_schema({"type": "object", "properties": {"link": {"const": {"$ref": "x"}}}})
+
+
+def test_schema_without_an_end_fails_honestly() -> None:
+    schema: dict[str, JsonValue] = {"type": "object", "allOf": [{"$ref": "#"}]}
+    check_schema(schema)
+    with pytest.raises(OutputInvalid, match="without an end"):
+        parse_object("{}", schema)
+
+
+@pytest.mark.parametrize(
+    ("format_", "good", "bad"),
+    [
+        ("date", "2026-03-14", "14.03.2026"),
+        ("date-time", "2026-02-11T03:22:10Z", "2026-02-11 03:22"),
+        ("email", "grace@example.org", "grace"),
+        ("hostname", "anything is a remark", None),
+    ],
+)
+def test_formats_that_can_be_checked_are(format_: str, good: str, bad: str | None) -> None:
+    schema: dict[str, JsonValue] = {"type": "object", "properties": {"a": {"type": "string", "format": format_}}}
+
+    assert parse_object(json.dumps({"a": good}), schema) == {"a": good}
+    if bad is not None:
+        with pytest.raises(OutputInvalid, match=f"is not a '{format_}'"):
+            parse_object(json.dumps({"a": bad}), schema)
 
 
 def test_object_reads_as_a_list_of_its_values() -> None:
