@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from agents.answer import BudgetUse, ContextReport, DroppedEvidence
 from agents.chat_model import ChatMessage
-from agents.guidance import EXAMPLES_PART, NO_GUIDANCE, FittedExamples, Guidance, fit_examples
+from agents.earlier import prompt_record
+from agents.guidance import EXAMPLES_PART, NO_GUIDANCE, Guidance, fit_examples
 from agents.history import SUMMARY_CHARACTERS, earlier_questions
 from agents.markers import strip_markers
+from agents.prompt_record import PromptRecord
 from agents.prompting import fill_prompt, load_prompt, neutralise, render_passage
 from agents.proof.tokens import tokenise
 from agents.settings import AnswerSettings
@@ -48,7 +51,7 @@ class Draft:
             self.system,
             frame,
             *turns,
-            *(_render(0, hit.chunk) for hit in (*self.hits, *self.duplicates)),
+            *(render(0, hit.chunk) for hit in (*self.hits, *self.duplicates)),
         ]
 
 
@@ -60,6 +63,8 @@ class PackedContext:
     passages: tuple[Hit, ...]
     """In prompt order; number ``n`` of the prompt is ``passages[n - 1]``."""
     report: ContextReport
+    prompt: PromptRecord
+    """What of the messages the next turn cannot know by itself."""
 
 
 def draft(
@@ -116,9 +121,9 @@ def pack(
             chosen.append(hit)
             evidence_tokens += tokens
         else:
-            dropped.append(_dropped(hit, tokens, "budget"))
+            dropped.append(left_out(hit, tokens, "budget"))
     for hit, tokens in zip(candidates.duplicates, sizes[len(candidates.hits) :], strict=True):
-        dropped.append(_dropped(hit, tokens, "duplicate"))
+        dropped.append(left_out(hit, tokens, "duplicate"))
     passages = in_reading_order(chosen)
     used = BudgetUse(
         system=system + examples.tokens,
@@ -136,7 +141,9 @@ def pack(
         dropped_examples=examples.dropped,
     )
     summary = earlier_questions(dropped_turns, max_characters=SUMMARY_CHARACTERS)
-    return PackedContext(_messages(candidates, examples, history, passages, summary), tuple(passages), report)
+    added = (*history, ChatMessage("user", _asked(candidates, passages, summary)))
+    messages = (ChatMessage("system", candidates.system), *examples.turns, *added)
+    return PackedContext(messages, tuple(passages), report, prompt_record(added))
 
 
 def in_reading_order(hits: Sequence[Hit]) -> list[Hit]:
@@ -165,6 +172,20 @@ def is_duplicate(one: Chunk, other: Chunk) -> bool:
     return smaller > 0 and len(ours & theirs) >= DUPLICATE_SHARE * max(len(ours), len(theirs))
 
 
+def render(number: int, chunk: Chunk) -> str:
+    """A passage as a prompt shows it."""
+    section = chunk.section
+    if section.startswith(chunk.title):
+        section = section[len(chunk.title) :].strip(" >")
+    text = f"{chunk.context}\n{chunk.text}" if chunk.context else chunk.text
+    return render_passage(number, title=chunk.title, section=section, text=text)
+
+
+def left_out(hit: Hit, tokens: int, reason: Literal["budget", "duplicate"]) -> DroppedEvidence:
+    """A passage that does not enter a prompt."""
+    return DroppedEvidence(chunk_id=hit.chunk.chunk_id, source=hit.chunk.source, tokens=tokens, reason=reason)
+
+
 def _shingles(text: str) -> set[tuple[str, ...]]:
     keys = [token.key for token in tokenise(text)]
     return {tuple(keys[i : i + SHINGLE]) for i in range(len(keys) - SHINGLE + 1)}
@@ -186,31 +207,11 @@ def _recent(history: Sequence[ChatMessage], counts: Sequence[int], limit: int) -
     return kept, used
 
 
-def _messages(
-    candidates: Draft,
-    examples: FittedExamples,
-    history: Sequence[ChatMessage],
-    passages: Sequence[Hit],
-    summary: str,
-) -> tuple[ChatMessage, ...]:
-    rendered = "\n\n".join(_render(number, hit.chunk) for number, hit in enumerate(passages, start=1))
-    asked = "\n\n".join(part for part in (neutralise(summary), _ask(candidates, rendered)) if part)
-    return (ChatMessage("system", candidates.system), *examples.turns, *history, ChatMessage("user", asked))
+def _asked(candidates: Draft, passages: Sequence[Hit], summary: str) -> str:
+    rendered = "\n\n".join(render(number, hit.chunk) for number, hit in enumerate(passages, start=1))
+    return "\n\n".join(part for part in (neutralise(summary), _ask(candidates, rendered)) if part)
 
 
 def _ask(candidates: Draft, passages: str) -> str:
     asked = fill_prompt("question", passages=passages, question=neutralise(candidates.question))
     return f"{asked}\n\n{candidates.instruction}" if candidates.instruction else asked
-
-
-def _render(number: int, chunk: Chunk) -> str:
-    section = chunk.section
-    if section.startswith(chunk.title):
-        section = section[len(chunk.title) :].strip(" >")
-    text = f"{chunk.context}\n{chunk.text}" if chunk.context else chunk.text
-    return render_passage(number, title=chunk.title, section=section, text=text)
-
-
-def _dropped(hit: Hit, tokens: int, reason: str) -> DroppedEvidence:
-    kind = "duplicate" if reason == "duplicate" else "budget"
-    return DroppedEvidence(chunk_id=hit.chunk.chunk_id, source=hit.chunk.source, tokens=tokens, reason=kind)

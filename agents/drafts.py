@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 from pydantic import JsonValue
 
 from agents.answer import Answer, Citation, Claim, ContextReport, QueryKind
+from agents.prompt_record import PromptRecord
 from agents.proof_record import ProofRecord
 from retrieval.explanation import SearchWarningCode
 from retrieval.types import Hit
@@ -67,6 +68,7 @@ class ClaimsDraft:
     citations: tuple[Citation, ...]
     dropped_markers: int
     record: ProofRecord
+    prompt: PromptRecord | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,6 +107,7 @@ def event_of(draft: Draft, stamp: Stamp) -> RunEvent:
                 citations=draft.citations,
                 dropped_markers=draft.dropped_markers,
                 record=draft.record,
+                prompt=draft.prompt,
             )
         case AnswerDraft():
             return AnswerDone(**stamp, answer=draft.answer, usage=draft.answer.usage)

@@ -8,6 +8,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter
 
 from agents.answer import Answer, Citation, Claim, ContextReport, FoundPassage, QueryKind, Usage
+from agents.prompt_record import PromptRecord
 from agents.proof_record import ProofRecord
 from retrieval.explanation import SearchWarningCode
 from tools.calls import CallState
@@ -190,6 +191,8 @@ class ClaimsChecked(_Event):
     dropped_markers: int
     record: ProofRecord | None = None
     """What the proof was made from, so that it can be made again; None in logs of earlier versions."""
+    prompt: PromptRecord | None = None
+    """What was sent and written, so that the next turn can stand behind it; None for agents' own words."""
 
 
 class AnswerDone(_Event):

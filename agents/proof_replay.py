@@ -45,12 +45,17 @@ def prove_again(record: ProofRecord) -> ProvedAnswer:
     """What the rules of this version make of a record; with the rules that made it, the same answer."""
     return prove(
         record.draft,
-        prepare([_chunk(passage, position) for position, passage in enumerate(record.passages)]),
+        prepare(chunks_of(record)),
         question=record.question,
         markers=[Marker(marker.offset, marker.numbers) for marker in record.markers],
         remove_unsupported=record.removed_unsupported,
         opinions=record.opinions,
     )
+
+
+def chunks_of(record: ProofRecord) -> list[Chunk]:
+    """The passages of a proof, in the order of the prompt."""
+    return [_chunk(passage, position) for position, passage in enumerate(record.passages)]
 
 
 @cache

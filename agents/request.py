@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pydantic import JsonValue
 
 from agents.chat_model import ChatMessage, Sampling
+from agents.earlier import EarlierPrompt
 from agents.guidance import NO_GUIDANCE, Guidance
 from retrieval.types import SearchFilter
 
@@ -21,6 +22,7 @@ class AnswerRequest:
         thread_id: Names the thread in every event.
         question: What the person wrote.
         history: Earlier turns of the thread, oldest first.
+        earlier: The same as a model server has read it; None where nothing was kept of it.
         search_filter: What the search may see.
         sampling: How tokens are drawn; None takes the settings.
         model: Chat model that answers, by the name it has here; empty for the default one.
@@ -53,3 +55,4 @@ class AnswerRequest:
     so_far: str = ""
     replaces: str = ""
     continues: str = ""
+    earlier: EarlierPrompt | None = None

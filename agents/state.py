@@ -13,6 +13,7 @@ from agents.attached import AttachedTexts, nothing_attached
 from agents.chat_model import ChatMessage, ChatModel
 from agents.citations import ProvedAnswer
 from agents.draught import Draught
+from agents.prompt_record import PromptRecord
 from agents.proof.evidence import Evidence, prepare
 from agents.request import AnswerRequest
 from agents.settings import AnswerSettings
@@ -80,6 +81,8 @@ class AnswerState:
     """Hits that are in the prompt, in prompt order."""
     evidence: Evidence = field(default_factory=lambda: prepare(()))
     messages: tuple[ChatMessage, ...] = ()
+    prompt: PromptRecord | None = None
+    """What of ``messages`` is new, for the next turn; None where nothing was sent."""
     report: ContextReport = field(default_factory=ContextReport)
     draught: Draught = field(default_factory=Draught)
     output: Mapping[str, JsonValue] | None = None

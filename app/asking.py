@@ -11,6 +11,7 @@ from agents.errors import SchemaInvalid
 from agents.request import AnswerRequest
 from agents.settings import AnswerSettings
 from agents.structured import check_schema
+from app.earlier import earlier_prompt
 from app.presets import guidance_of, with_preset
 from app.sampling_schema import SamplingChoice
 from app.schema import RunInfo, RunRequest
@@ -62,8 +63,12 @@ async def ask(
         if request.agent:
             raise SchemaInvalid("An output schema is for answers from documents; leave it or the agent out.")
     search_filter = await search_scope(platform.ledger, request.collections, request.filter)
+    earlier = None
     if history is None:
-        place = place_of(request, await platform.runs.of_thread(thread_id))
+        runs = await platform.runs.of_thread(thread_id)
+        place = place_of(request, runs)
+        if not request.agent:
+            earlier = await earlier_prompt(runs, platform.runs.claims, without=request.replaces or request.continues)
     else:
         place = Place(request.question, tuple(history))
     return await platform.runs.start(
@@ -85,6 +90,7 @@ async def ask(
             replaces=request.replaces,
             continues=request.continues,
             guidance=guidance_of(saved),
+            earlier=earlier,
         )
     )
 

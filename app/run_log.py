@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from agents.acting.records import dump_request, load_request
 from agents.answer import Answer
-from agents.events import EVENT_ADAPTER, RunEvent, RunFailed
+from agents.events import EVENT_ADAPTER, ClaimsChecked, RunEvent, RunFailed
 from agents.request import AnswerRequest
 from app.errors import RunActive, RunUnknown, ThreadUnknown
 from app.limits import UserLimits, charge
@@ -175,6 +175,17 @@ class RunLog:
         )
         async with self.engine.connect() as connection:
             return [EVENT_ADAPTER.validate_json(data) for data in (await connection.scalars(query))]
+
+    async def claims(self, run_id: str) -> ClaimsChecked | None:
+        """The last proof of a run; None where nothing was proved."""
+        query = (
+            sa.select(run_events.c.data)
+            .where(run_events.c.run_id == run_id, run_events.c.type == "claims_checked")
+            .order_by(run_events.c.seq.desc())
+        )
+        async with self.engine.connect() as connection:
+            data = await connection.scalar(query.limit(1))
+        return ClaimsChecked.model_validate_json(data) if data else None
 
     async def stored_events(self, run_id: str) -> list[str]:
         """The events of a run in order, each as the text that is stored."""

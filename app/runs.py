@@ -16,7 +16,7 @@ from typing import Protocol, TypeAlias
 from sqlalchemy.exc import SQLAlchemyError
 
 from agents.chat_model import ChatMessage
-from agents.events import RunCancelled, RunEvent, RunFailed, RunFinished, Token, is_terminal
+from agents.events import ClaimsChecked, RunCancelled, RunEvent, RunFailed, RunFinished, Token, is_terminal
 from agents.gateway.meter import TokenMeter, metering
 from agents.request import AnswerRequest
 from app.errors import RunUnknown
@@ -140,6 +140,10 @@ class RunService:
     async def history(self, thread_id: str) -> tuple[ChatMessage, ...]:
         """Questions and answers of a thread so far, see ``app.turns.history_of``."""
         return history_of(await self._log.of_thread(thread_id))
+
+    async def claims(self, run_id: str) -> ClaimsChecked | None:
+        """The last proof of a run that has ended; None where nothing was proved."""
+        return await self._log.claims(run_id)
 
     async def follow(self, run_id: str, *, after: int = 0) -> AsyncGenerator[RunEvent]:
         """Events with a number above ``after``: those in the log, then those to come, no gap and none twice.

@@ -12,9 +12,9 @@ from agents.events import EVENT_ADAPTER, ClaimsChecked, RunEvent
 def to_sse(event: RunEvent) -> ServerSentEvent:
     """The event as it goes out: its number as id, so that a browser re-attaches by itself.
 
-    The record of a proof stays in the log: it holds every passage again, and only a receipt needs it.
+    The records of proof and prompt stay in the log: they hold every passage again, for a receipt and the next turn.
     """
-    kept = {"record"} if isinstance(event, ClaimsChecked) else None
+    kept = {"record", "prompt"} if isinstance(event, ClaimsChecked) else None
     return ServerSentEvent(id=str(event.seq), event=event.type, raw_data=event.model_dump_json(exclude=kept))
 
 

@@ -40,10 +40,7 @@ def history_of(runs: Sequence[RunInfo], *, without: str = "") -> tuple[ChatMessa
         without: A run that is about to be replaced.
     """
     messages: list[ChatMessage] = []
-    gone = _gone(runs, without)
-    for run in runs:
-        if run.run_id in gone:
-            continue
+    for run in standing(runs, without=without):
         if run.answer is not None and run.state in _GIVEN:
             if not run.continues:
                 messages += [ChatMessage("user", run.question), ChatMessage("assistant", run.answer.answer)]
@@ -52,6 +49,12 @@ def history_of(runs: Sequence[RunInfo], *, without: str = "") -> tuple[ChatMessa
         elif run.agent and run.state in ("waiting", "cancelled"):
             messages += [ChatMessage("user", run.question), ChatMessage("assistant", UNFINISHED)]
     return tuple(messages)
+
+
+def standing(runs: Sequence[RunInfo], *, without: str = "") -> list[RunInfo]:
+    """Runs that count, oldest first: those that were replaced, and what goes on from them, are left out."""
+    gone = _gone(runs, without)
+    return [run for run in runs if run.run_id not in gone]
 
 
 def place_of(request: RunRequest, runs: Sequence[RunInfo]) -> Place:

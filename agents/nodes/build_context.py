@@ -10,12 +10,14 @@ from langgraph.runtime import Runtime
 from agents.abstention import before_generation, evidence_signals
 from agents.answer import ContextReport
 from agents.attached import with_attached
-from agents.context import draft, pack
+from agents.carrying import carry_on, still_holds
+from agents.context import Draft, PackedContext, draft, pack
 from agents.drafts import HitsDraft
 from agents.markers import strip_markers
 from agents.neighbours import beside, neighbours
 from agents.prompting import fill_prompt, neutralise
 from agents.proof.evidence import prepare
+from agents.request import AnswerRequest
 from agents.sampling import sampling_of
 from agents.state import AnswerState, Context
 from agents.structured import instruction
@@ -45,16 +47,40 @@ async def build_context(state: AnswerState, runtime: Runtime[Context]) -> dict[s
         found_hits = beside(found_hits, await asyncio.to_thread(read), after=best)
     passages = (*state.attached, *state.observed, *found_hits)
     candidates = draft(request.question, request.history, passages, instruction=_told(state), guidance=request.guidance)
-    packed = pack(
+    packed = await _carried_on(state, context, candidates) or await _of_its_own(request, context, candidates)
+    runtime.stream_writer(HitsDraft(state.query, with_attached(state.attached, state.hits), packed.report))
+    evidence = await asyncio.to_thread(prepare, [hit.chunk for hit in packed.passages])
+    return {
+        "passages": packed.passages,
+        "messages": packed.messages,
+        "prompt": packed.prompt,
+        "report": packed.report,
+        "evidence": evidence,
+    }
+
+
+async def _carried_on(state: AnswerState, context: Context, candidates: Draft) -> PackedContext | None:
+    """The prompt behind that of the turn before, where there is one and it is still true."""
+    request, earlier = state.request, state.request.earlier
+    if earlier is None or state.observed:
+        return None
+    chunks = context.store.chunks if context.store else None
+    known = (*state.hits, *state.attached)
+    if not await still_holds(earlier, known, scope=request.search_filter, chunks=chunks):
+        return None
+    limit = sampling_of(request, context.settings).max_tokens
+    return await carry_on(candidates, earlier, model=context.chat_model, settings=context.settings, max_tokens=limit)
+
+
+async def _of_its_own(request: AnswerRequest, context: Context, candidates: Draft) -> PackedContext:
+    """The prompt with all passages behind the question, and earlier turns in words alone."""
+    return pack(
         candidates,
         await context.chat_model.count_tokens(candidates.texts()),
         settings=context.settings,
         context_tokens=context.chat_model.context_tokens,
         max_tokens=sampling_of(request, context.settings).max_tokens,
     )
-    runtime.stream_writer(HitsDraft(state.query, with_attached(state.attached, state.hits), packed.report))
-    evidence = await asyncio.to_thread(prepare, [hit.chunk for hit in packed.passages])
-    return {"passages": packed.passages, "messages": packed.messages, "report": packed.report, "evidence": evidence}
 
 
 def _told(state: AnswerState) -> str:

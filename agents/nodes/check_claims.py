@@ -52,7 +52,8 @@ async def check_claims(state: AnswerState, runtime: Runtime[Context]) -> dict[st
         remove_unsupported=settings.unsupported == "remove",
         opinions=opinions,
     )
-    runtime.stream_writer(ClaimsDraft(proved.claims, proved.citations, proved.dropped_markers, record))
+    prompt = state.prompt.model_copy(update={"written": draught.text}) if state.prompt else None
+    runtime.stream_writer(ClaimsDraft(proved.claims, proved.citations, proved.dropped_markers, record, prompt))
     strict = settings.unsupported == "abstain"
     abstention = after_proof(written, proved, state.query, state.hits, request, strict=strict)
     return {"proved": proved, "abstention": abstention}
