@@ -1,0 +1,1 @@
+"""Measurements of a model server and of the platform in front of it."""
