@@ -76,6 +76,8 @@ class ActingState(TypedDict):
     """What the model wrote as its answer, where it wrote one itself."""
     report: NotRequired[dict[str, Any]]
     """How the window of the latest turn was filled; runs begun by earlier versions have none."""
+    facts: NotRequired[str]
+    """What was remembered of the person when the model was first asked; runs begun by earlier versions have none."""
     instruction: str
     """How a workflow wants the answer written."""
     observed: list[str]

@@ -36,6 +36,7 @@ ALONE = "Hand work over alone, without other calls in the same turn."
 class _Asked(NamedTuple):
     reply: Reply
     report: ContextReport
+    facts: str
 
 
 async def decide(state: ActingState, runtime: Runtime[ActingContext]) -> dict[str, Any]:
@@ -49,8 +50,8 @@ async def decide(state: ActingState, runtime: Runtime[ActingContext]) -> dict[st
     runtime.stream_writer(StepDraft(step, frame["agent"], frame["task"] if len(frames) > 1 else ""))
     if _spent(frame, spec) or perf_counter() - context.started > context.parts.settings.max_seconds:
         return {**_ended(state, _digest(frame)), "step": step}
-    reply, report = await _ask(state, runtime, spec, step)
-    told = {"usage": _added(state["usage"], reply), "report": report.model_dump(mode="json")}
+    reply, report, facts = await _ask(state, runtime, spec, step)
+    told = {"usage": _added(state["usage"], reply), "report": report.model_dump(mode="json"), "facts": facts}
     return {**_next(state, reply, step, spec, context), "step": step, **told}
 
 
@@ -95,7 +96,8 @@ async def _ask(state: ActingState, runtime: Runtime[ActingContext], spec: AgentS
         *hand_over_tools(spec, parts.catalog),
         *(ending_tools(is_member=is_member) if constrained else ()),
     ]
-    facts = await parts.facts(request.user)
+    # One text for the whole run: a fact that is remembered meanwhile would change the prompt from its beginning.
+    facts = state["facts"] if "facts" in state else await parts.facts(request.user)
     found = () if constrained else draft(request.question, (), load_hits(state["hits"])).hits
     attached = load_hits(state.get("attached", []))
     told = TurnParts(
@@ -120,7 +122,7 @@ async def _ask(state: ActingState, runtime: Runtime[ActingContext], spec: AgentS
         started=context.started,
         on_text=lambda text: runtime.stream_writer(TokenDraft(text, step)),
     )
-    return _Asked(reply, prompt.report)
+    return _Asked(reply, prompt.report, facts)
 
 
 def _ended(state: ActingState, text: str) -> dict[str, Any]:
