@@ -93,6 +93,20 @@ async def test_a_run_waits_for_its_approval_and_ends_with_one_terminal_event(nat
         assert ended.last_seq == seen[-1].seq
 
 
+async def test_a_fact_that_is_remembered_meanwhile_changes_nothing_of_the_prompt_before_it(native: Settings) -> None:
+    model = ScriptedChatModel([REMEMBER, CLOSING])
+    async with open_platform(native, embedder=HashingEmbedder(), chat_model=model) as platform:
+        run = await reaches(platform, await begun(platform), "waiting")
+        await approve(platform, run)
+        await reaches(platform, run, "answered", "abstained")
+        assert await facts(platform) == [CLOSING]
+        await reaches(platform, await begun(platform), "answered", "abstained")
+    first, second, *_, later = model.prompts
+    assert second[: len(first)] == first
+    assert CLOSING not in first[0].content
+    assert CLOSING in later[0].content
+
+
 async def test_a_card_outlives_a_restart(native: Settings) -> None:
     async with opened(native) as platform:
         run = await begun(platform)
