@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from agents.answer import Abstention, NearestPassage
 from agents.citations import ProvedAnswer
@@ -50,6 +51,20 @@ class EvidenceSignals:
     """Names written as code in the question."""
     lead: float = 2.0
     """Best cosine less the tenth best; 2, the most there can be, where it is not known."""
+
+
+class Standard(NamedTuple):
+    """What an answer is held to."""
+
+    strict: bool = False
+    """Withheld with any claim that neither a document nor the words of a picture hold."""
+    seen: bool = False
+    """The model was sent a picture: what it says of it cannot be proved, and is no reason to withhold the answer."""
+    picture_claims: tuple[int, ...] = ()
+    """Places of the claims that stand in words read from a picture."""
+
+
+USUAL = Standard()
 
 
 def best_cosine(hits: Sequence[Hit]) -> float | None:
@@ -117,17 +132,32 @@ def before_generation(
 
 
 def after_proof(
-    text: str, proved: ProvedAnswer, query: str, hits: Sequence[Hit], request: AnswerRequest, *, strict: bool = False
+    text: str,
+    proved: ProvedAnswer,
+    query: str,
+    hits: Sequence[Hit],
+    request: AnswerRequest,
+    standard: Standard = USUAL,
 ) -> Abstention | None:
     """The abstention that the model's words and their proof call for, or None to let the answer stand.
 
-    ``strict`` withholds an answer with any claim that nothing supports.
+    Args:
+        text: What the model wrote.
+        proved: The same, proved.
+        query: What was searched for.
+        hits: What was found.
+        request: The question.
+        standard: What it is held to.
     """
     searched = describe_search(query, request.search_filter, attached=len(request.attachments))
     if is_refusal(text):
         return Abstention(reason="weak_evidence", searched=searched, nearest=nearest(hits))
-    unsupported = any(claim.verdict == "unsupported" for claim in proved.claims)
-    if not proved.supported or (strict and unsupported):
+    lacking = any(
+        claim.verdict == "unsupported" and place not in standard.picture_claims
+        for place, claim in enumerate(proved.claims)
+    )
+    supported = proved.supported or standard.seen or bool(standard.picture_claims)
+    if not supported or (standard.strict and lacking):
         return Abstention(reason="unsupported_answer", searched=searched, nearest=nearest(hits))
     return None
 

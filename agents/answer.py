@@ -9,9 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 Verdict: TypeAlias = Literal["verified", "partial", "unsupported"]
 Opinion: TypeAlias = Literal["supports", "unsure", "contradicts"]
 """What a second judge says of a claim and its quotes."""
-QueryKind: TypeAlias = Literal["follow_up", "filtered", "part", "again"]
-"""Why a query is not the question: its topic stands in earlier turns, words of it became filters, it is one of several
-things that were asked, or the first search found too little."""
+QueryKind: TypeAlias = Literal["follow_up", "filtered", "picture", "part", "again"]
+"""Why a query is not the question: its topic stands in earlier turns, words of it became filters, words of a picture
+join it, it is one of several things that were asked, or the first search found too little."""
 AnswerStatus: TypeAlias = Literal["answered", "abstained", "failed"]
 
 
@@ -74,6 +74,8 @@ class BudgetUse(_Value):
     history: int = 0
     evidence: int = 0
     """Passages, with the question that stands among them."""
+    pictures: int = 0
+    """Pictures that the model was sent, by an upper estimate."""
     tools: int = 0
     """Definitions of tools, and what calls have brought so far."""
     reserve: int = 0
@@ -156,6 +158,8 @@ class Answer(_Value):
     tokens_per_second: float | None = None
     output: dict[str, JsonValue] | None = None
     """The object that was asked for by a schema; ``answer`` then lists its values, each proved in ``claims``."""
+    picture_claims: tuple[int, ...] = ()
+    """Places of the ``claims`` that no document holds and that stand in words read from a picture of the question."""
     repairs: int = 0
     """Times that the model was shown what is wrong with its object before it fitted."""
     truncated: bool = False

@@ -24,6 +24,14 @@ class ToolRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class Image:
+    """A picture as it is sent: a media type that models read, and the file's bytes."""
+
+    media_type: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class ChatMessage:
     """One message of a prompt.
 
@@ -32,12 +40,14 @@ class ChatMessage:
         content: Its text.
         tool_requests: Calls that an assistant message asks for; each is answered by one ``tool`` message.
         tool_request_id: For a ``tool`` message, the request it answers.
+        images: Pictures of a ``user`` message, for models that see; others are sent the text alone.
     """
 
     role: Role
     content: str
     tool_requests: tuple[ToolRequest, ...] = ()
     tool_request_id: str = ""
+    images: tuple[Image, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

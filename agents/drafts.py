@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 from pydantic import JsonValue
 
 from agents.answer import Answer, Citation, Claim, ContextReport, QueryKind
+from agents.picture_record import GivenPicture
 from agents.prompt_record import PromptRecord
 from agents.proof_record import ProofRecord
 from retrieval.explanation import SearchWarningCode
@@ -33,6 +34,13 @@ class WarningDraft:
 
     code: SearchWarningCode
     detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class PicturesDraft:
+    """What the model is given of pictures."""
+
+    pictures: tuple[GivenPicture, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +155,7 @@ class ReviewDraft:
 Draft: TypeAlias = (
     QueryDraft
     | WarningDraft
+    | PicturesDraft
     | HitsDraft
     | TokenDraft
     | ObjectDraft

@@ -18,6 +18,7 @@ from agents.drafts import (
     Draft,
     HitsDraft,
     ObjectDraft,
+    PicturesDraft,
     ProgressDraft,
     QueryDraft,
     ReturnDraft,
@@ -36,6 +37,7 @@ from agents.events import (
     FailureKind,
     HitsFound,
     ObjectPart,
+    PicturesGiven,
     QueryRewritten,
     RunEvent,
     RunFailed,
@@ -98,6 +100,8 @@ def event_of(draft: Draft, stamp: Stamp) -> RunEvent:
             return Token(**stamp, text=draft.text, step=draft.step)
         case QueryDraft() | WarningDraft() | HitsDraft():
             return _search_event(draft, stamp)
+        case PicturesDraft():
+            return PicturesGiven(**stamp, pictures=draft.pictures)
         case ObjectDraft():
             return ObjectPart(**stamp, value=dict(draft.value), complete=draft.complete)
         case ClaimsDraft():

@@ -8,6 +8,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter
 
 from agents.answer import Answer, Citation, Claim, ContextReport, FoundPassage, QueryKind, Usage
+from agents.picture_record import GivenPicture
 from agents.prompt_record import PromptRecord
 from agents.proof_record import ProofRecord
 from retrieval.explanation import SearchWarningCode
@@ -64,6 +65,13 @@ class SearchWarned(_Event):
     code: SearchWarningCode
     detail: str
     """One sentence for people."""
+
+
+class PicturesGiven(_Event):
+    """What the model is given of the pictures beside the question, those of earlier turns included."""
+
+    type: Literal["pictures_given"] = "pictures_given"
+    pictures: tuple[GivenPicture, ...]
 
 
 class HitsFound(_Event):
@@ -229,6 +237,7 @@ RunEvent: TypeAlias = (
     RunStarted
     | QueryRewritten
     | SearchWarned
+    | PicturesGiven
     | HitsFound
     | Token
     | ObjectPart

@@ -64,18 +64,25 @@ class FoundEvidence:
     retrieve_ms: float = 0.0
 
 
-async def find_evidence(request: AnswerRequest, context: Context, say: Say) -> FoundEvidence:
+async def find_evidence(request: AnswerRequest, context: Context, say: Say, *, beside: str = "") -> FoundEvidence:
     """Search for a question.
+
+    Args:
+        request: The question.
+        context: What is searched with.
+        say: Told every query before it is searched.
+        beside: Words of its pictures, which are searched for together with it.
 
     Raises:
         RetrievalError: The search failed.
     """
-    return await _Search(request, context, say).run()
+    return await _Search(request, context, say, beside).run()
 
 
 class _Search:
-    def __init__(self, request: AnswerRequest, context: Context, say: Say) -> None:
+    def __init__(self, request: AnswerRequest, context: Context, say: Say, beside: str) -> None:
         self._request = request
+        self._beside = beside
         self._context = context
         self._settings = context.settings
         self._say = say
@@ -128,10 +135,16 @@ class _Search:
     async def _search_with_parts(self, query: str, scope: SearchFilter, parts: Sequence[str]) -> FoundEvidence:
         main = await self._search(query, scope)
         others: list[tuple[Hit, ...]] = []
+        if self._beside and self._left:
+            words = f"{query} {self._beside}"
+            self._say(QueryDraft(words, kind="picture"))
+            others.append(await self._search(words, scope))
         for part in parts[: self._left]:
             self._say(QueryDraft(part, kind="part"))
             others.append(await self._search(part, scope))
-        return FoundEvidence(query, scope, merge_hits(main, others)[: self._kept], best_cosine(main), cosine_lead(main))
+        # The words of a picture say what the question is about, so they count for how near the passages are.
+        near = max((main, *others[:1]), key=lambda hits: best_cosine(hits) or 0.0) if self._beside else main
+        return FoundEvidence(query, scope, merge_hits(main, others)[: self._kept], best_cosine(near), cosine_lead(near))
 
     async def _second(self, first: FoundEvidence, scope: SearchFilter) -> FoundEvidence | None:
         """Another query where the first one found too little; None where it finds too little as well."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from base64 import b64encode
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -14,8 +15,10 @@ from openai.types import CompletionUsage
 from openai.types.chat import (
     ChatCompletionAssistantMessageParam,
     ChatCompletionChunk,
+    ChatCompletionContentPartParam,
     ChatCompletionFunctionToolParam,
     ChatCompletionMessageParam,
+    ChatCompletionUserMessageParam,
 )
 from openai.types.chat.chat_completion_chunk import ChoiceDelta
 from openai.types.shared_params import ResponseFormatJSONSchema
@@ -257,11 +260,22 @@ def _wire_message(message: ChatMessage) -> ChatCompletionMessageParam:
         case "system":
             return {"role": "system", "content": message.content}
         case "user":
-            return {"role": "user", "content": message.content}
+            return _wire_user(message)
         case "assistant":
             return _wire_assistant(message)
         case "tool":
             return {"role": "tool", "content": message.content, "tool_call_id": message.tool_request_id}
+
+
+def _wire_user(message: ChatMessage) -> ChatCompletionUserMessageParam:
+    if not message.images:
+        return {"role": "user", "content": message.content}
+    # Pictures first, as vision models are trained: the words then speak of what was seen.
+    parts: list[ChatCompletionContentPartParam] = [
+        {"type": "image_url", "image_url": {"url": f"data:{one.media_type};base64,{b64encode(one.data).decode()}"}}
+        for one in message.images
+    ]
+    return {"role": "user", "content": [*parts, {"type": "text", "text": message.content}]}
 
 
 def _wire_assistant(message: ChatMessage) -> ChatCompletionAssistantMessageParam:

@@ -10,6 +10,7 @@ from pydantic import JsonValue
 from agents.chat_model import ChatMessage, Sampling
 from agents.earlier import EarlierPrompt
 from agents.guidance import NO_GUIDANCE, Guidance
+from agents.picture_record import GivenPicture
 from retrieval.types import SearchFilter
 
 
@@ -36,6 +37,8 @@ class AnswerRequest:
         so_far: An answer to the question that was cut off and is to go on; empty for a new answer.
         replaces: Run of the thread whose place this one takes, for the log; empty for a new turn.
         continues: Run of the thread whose answer this one goes on with, for the log; empty for a new answer.
+        pictures: Pictures beside the question.
+        earlier_pictures: Pictures of earlier turns that go with it, the latest first.
     """
 
     run_id: str
@@ -55,4 +58,6 @@ class AnswerRequest:
     so_far: str = ""
     replaces: str = ""
     continues: str = ""
+    pictures: tuple[GivenPicture, ...] = ()
+    earlier_pictures: tuple[GivenPicture, ...] = ()
     earlier: EarlierPrompt | None = None

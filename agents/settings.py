@@ -29,6 +29,8 @@ class ModelServerSettings(BaseModel):
     """Names of ``[endpoints.NAME]`` that stand in when this model does not answer, in order."""
     retries: int = Field(default=2, ge=0, le=10)
     """Times that a busy server (503 or 429) is asked again, after growing pauses."""
+    images: bool | None = None
+    """Whether the model sees pictures; None asks the server. The embedded server does not."""
 
 
 class ModelSettings(ModelServerSettings):
@@ -57,8 +59,6 @@ class EndpointSettings(ModelServerSettings):
     """How the model is made to call tools; None asks the server."""
     structured: bool | None = None
     """Whether the server holds a reply to a JSON Schema; None asks the server."""
-    images: bool | None = None
-    """Whether the model reads pictures; None asks the server."""
 
 
 class AnswerSettings(BaseModel):

@@ -9,10 +9,11 @@ from typing import Protocol
 from pydantic import JsonValue
 
 from agents.answer import Abstention, ContextReport, Usage
-from agents.attached import AttachedTexts, nothing_attached
+from agents.attachments import NO_ATTACHMENTS, Attachments
 from agents.chat_model import ChatMessage, ChatModel
 from agents.citations import ProvedAnswer
 from agents.draught import Draught
+from agents.pictures import NO_PICTURES, PromptPictures
 from agents.prompt_record import PromptRecord
 from agents.proof.evidence import Evidence, prepare
 from agents.request import AnswerRequest
@@ -49,8 +50,8 @@ class Context:
     settings: AnswerSettings
     started: float
     """``time.perf_counter()`` at the start of the run."""
-    attached_texts: AttachedTexts = nothing_attached
-    """Reads the texts attached to a thread."""
+    attachments: Attachments = NO_ATTACHMENTS
+    """Reads what is attached to a thread."""
     store: PassageStore | None = None
     """The store behind ``retriever``; without one, no filter is read from words and no neighbour joins a hit."""
 
@@ -67,6 +68,8 @@ class AnswerState:
     """Results of tools as passages; they come before all others and are reason enough to answer."""
     attached: tuple[Hit, ...] = ()
     """Passages of texts attached to the thread; they come first and are reason enough to ask the model."""
+    pictures: PromptPictures = NO_PICTURES
+    """Pictures beside the question; they are reason enough to ask the model."""
     instruction: str = ""
     """How the answer is to be written, beside the standing rules."""
     spent: Usage = field(default_factory=Usage)
@@ -88,4 +91,6 @@ class AnswerState:
     output: Mapping[str, JsonValue] | None = None
     """The object that was asked for by a schema; the draught is its text."""
     proved: ProvedAnswer | None = None
+    picture_claims: tuple[int, ...] = ()
+    """Places of the proved claims that stand in a picture and in no document."""
     abstention: Abstention | None = None

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Callable
 from time import perf_counter
 from typing import cast
 
-from agents.attached import AttachedTexts, nothing_attached
+from agents.attachments import NO_ATTACHMENTS, Attachments
 from agents.chat_model import ChatModel
 from agents.closing import closing
 from agents.drafts import Draft
@@ -27,12 +27,12 @@ class Answerer:
         retriever: PassageSearch,
         chat_model: ChatModel,
         settings: AnswerSettings,
-        attached_texts: AttachedTexts = nothing_attached,
+        attachments: Attachments = NO_ATTACHMENTS,
         choose_model: Callable[[str], ChatModel] | None = None,
         store: PassageStore | None = None,
     ) -> None:
         """``chat_model`` answers all requests unless ``choose_model`` finds one by the name in the request."""
-        self._attached_texts = attached_texts
+        self._attachments = attachments
         self._choose_model = choose_model
         self._store = store
         self._retriever = retriever
@@ -43,7 +43,7 @@ class Answerer:
     def context(self, request: AnswerRequest) -> Context:
         """What the nodes work with in a run that starts now."""
         model = self._choose_model(request.model) if self._choose_model else self._chat_model
-        return Context(self._retriever, model, self._settings, perf_counter(), self._attached_texts, store=self._store)
+        return Context(self._retriever, model, self._settings, perf_counter(), self._attachments, store=self._store)
 
     async def run(self, request: AnswerRequest) -> AsyncGenerator[RunEvent]:
         """Events of one run, ``seq`` from 1, the last one terminal.

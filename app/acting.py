@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from agents.acting.config import AgentCatalog, read_catalog
 from agents.acting.context import ActingParts, ToolSource
-from agents.attached import AttachedTexts, nothing_attached
+from agents.attachments import NO_ATTACHMENTS, Attachments
 from agents.errors import AgentUnknown
 from agents.events import RunEvent
 from agents.gateway.gateway import ModelGateway
@@ -46,7 +46,7 @@ class ActingNeeds:
     grants: GrantStore
     leases: ThreadLeases
     facts: FactStore
-    attached_texts: AttachedTexts = nothing_attached
+    attachments: Attachments = NO_ATTACHMENTS
 
 
 class AgentService:
@@ -118,7 +118,7 @@ class AgentService:
             rules=settings.tools.rules,
             approval_time=timedelta(minutes=settings.tools.approval_minutes),
             facts=self._facts,
-            attached_texts=needs.attached_texts,
+            attachments=needs.attachments,
         )
 
     async def _facts(self, user: str) -> str:

@@ -12,6 +12,9 @@ from agents.request import AnswerRequest
 from agents.settings import AnswerSettings
 from agents.structured import check_schema
 from app.earlier import earlier_prompt
+from app.model_gateway import sight_of
+from app.pictures import ChosenPictures
+from app.pictures import earlier_pictures as pictures_before
 from app.presets import guidance_of, with_preset
 from app.sampling_schema import SamplingChoice
 from app.schema import RunInfo, RunRequest
@@ -33,6 +36,7 @@ async def ask(
     request: RunRequest,
     *,
     history: Sequence[ChatMessage] | None = None,
+    earlier_pictures: Sequence[str] = (),
     user: str = LOCAL_USER,
 ) -> RunInfo:
     """Start a run in a thread.
@@ -42,6 +46,7 @@ async def ask(
         thread_id: Thread that the run belongs to.
         request: Question, scope and sampling.
         history: What was said before, oldest first; None takes the runs of the thread.
+        earlier_pictures: Pictures of what was said before, the latest first; taken with ``history`` alone.
         user: Who asks, for memory and the audit of calls.
 
     Raises:
@@ -54,6 +59,9 @@ async def ask(
         RunUnknown: The thread has no run that is to be replaced or continued.
         RequestInvalid: That run cannot be.
         PresetUnknown: There is no such preset.
+        AttachmentUnknown: The thread has no such picture.
+        AttachmentRefused: The question has too many pictures.
+        ModelBlind: The model would be given nothing of a picture.
     """
     saved = await platform.presets.chosen(request, thread_id)
     request = with_preset(request, saved)
@@ -63,7 +71,7 @@ async def ask(
         if request.agent:
             raise SchemaInvalid("An output schema is for answers from documents; leave it or the agent out.")
     search_filter = await search_scope(platform.ledger, request.collections, request.filter)
-    earlier = None
+    earlier, runs = None, list[RunInfo]()
     if history is None:
         runs = await platform.runs.of_thread(thread_id)
         place = place_of(request, runs)
@@ -71,7 +79,11 @@ async def ask(
             earlier = await earlier_prompt(runs, platform.runs.claims, without=request.replaces or request.continues)
     else:
         place = Place(request.question, tuple(history))
-    return await platform.runs.start(
+    if history is None:
+        without = request.replaces or request.continues
+        earlier_pictures = pictures_before(place.question, runs, without=without)
+    pictures = await _pictures(platform, thread_id, request, runs, earlier_pictures)
+    run = await platform.runs.start(
         AnswerRequest(
             run_id=uuid4().hex,
             thread_id=thread_id,
@@ -91,8 +103,25 @@ async def ask(
             continues=request.continues,
             guidance=guidance_of(saved),
             earlier=earlier,
+            pictures=pictures.given,
+            earlier_pictures=pictures.earlier,
         )
     )
+    if pictures.given:
+        await platform.attachments.pictures.store.take([one.attachment_id for one in pictures.given])
+    return run
+
+
+async def _pictures(
+    platform: Platform, thread_id: str, request: RunRequest, runs: Sequence[RunInfo], earlier: Sequence[str]
+) -> ChosenPictures:
+    """What the model is given of pictures; a server is asked whether its model sees only where there is one."""
+    service = platform.attachments.pictures
+    chosen = await service.chosen_ids(thread_id, request, runs)
+    if not (chosen or earlier):
+        return ChosenPictures()
+    sight = await sight_of(platform.settings, platform.gateway, request.model)
+    return await service.choose(thread_id, chosen, earlier, sight)
 
 
 async def search_scope(

@@ -9,7 +9,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
-AttachmentKind: TypeAlias = Literal["resource", "file", "document"]
+AttachmentKind: TypeAlias = Literal["resource", "file", "document", "picture"]
 
 
 class _Body(BaseModel):
@@ -46,8 +46,18 @@ class AttachDocument(_Body):
 AttachRequest: TypeAlias = Annotated[AttachResource | AttachEmbedded | AttachDocument, Field(discriminator="kind")]
 
 
+class PictureFacts(BaseModel):
+    """A picture as it is kept, which is smaller than what was attached where that was large."""
+
+    width: int
+    height: int
+    size_bytes: int
+    words: int
+    """Words that were read from it."""
+
+
 class Attachment(BaseModel):
-    """A text that is attached to a thread."""
+    """A text or a picture that is attached to a thread."""
 
     attachment_id: str
     thread_id: str
@@ -60,10 +70,13 @@ class Attachment(BaseModel):
     media_type: str
     characters: int
     sha256: str
-    """Hash of the text as UTF-8."""
+    """Hash of the text as UTF-8; of a picture, hash of its bytes as they are kept."""
     attached_at: str
     removed_at: str | None = None
-    """When it was taken off; later questions do not see it, answers that cite it can still be opened."""
+    """When it was taken off; later questions do not see it, answers that cite it can still be opened. Of a picture,
+    when a question took it."""
+    picture: PictureFacts | None = None
+    """For a picture; its ``characters`` are those that were read from it."""
 
 
 class AttachmentList(BaseModel):

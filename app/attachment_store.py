@@ -20,6 +20,7 @@ from app.errors import AttachmentRefused, AttachmentUnknown, ThreadUnknown
 from app.threads import utc_now
 
 _PIECES: TypeAdapter[tuple[AttachedPiece, ...]] = TypeAdapter(tuple[AttachedPiece, ...])
+_TEXTS = (attachments.c.kind != "picture",)
 _SHOWN = [column for column in attachments.c if column.name not in ("text", "pieces")]
 
 
@@ -58,7 +59,7 @@ class AttachmentStore:
             **asdict(origin),
         )
         pieces = _PIECES.dump_json(prepared.pieces).decode()
-        there = _current(thread_id)
+        there = *_current(thread_id), *_TEXTS
         same = attachments.c.kind == origin.kind, attachments.c.server == origin.server, attachments.c.uri == origin.uri
         try:
             async with self.engine.begin() as connection:
@@ -70,16 +71,16 @@ class AttachmentStore:
                         f"The chat has {count} attached texts, the most it may have ([attachments] max_per_thread); "
                         "remove one first."
                     )
-                values = added.model_dump() | {"text": prepared.text, "pieces": pieces}
+                values = added.model_dump(exclude={"picture"}) | {"text": prepared.text, "pieces": pieces}
                 await connection.execute(attachments.insert().values(values))
         except IntegrityError as error:
             raise ThreadUnknown(f"There is no thread {thread_id!r}; GET /api/threads lists them.") from error
         return added
 
     async def list(self, thread_id: str) -> list[Attachment]:
-        """What is attached now, oldest first; nothing for an unknown thread."""
+        """Texts that are attached now, oldest first; nothing for an unknown thread."""
         order = attachments.c.attached_at, attachments.c.attachment_id
-        query = sa.select(*_SHOWN).where(*_current(thread_id)).order_by(*order)
+        query = sa.select(*_SHOWN).where(*_current(thread_id), *_TEXTS).order_by(*order)
         async with self.engine.connect() as connection:
             rows = (await connection.execute(query)).mappings()
             return [Attachment.model_validate(dict(row)) for row in rows]
@@ -94,18 +95,23 @@ class AttachmentStore:
         return AttachmentText(attachment=Attachment.model_validate(dict(row)), text=row["text"])
 
     async def remove(self, thread_id: str, attachment_id: str) -> None:
-        """Take a text off; raises ``AttachmentUnknown`` when it is not attached."""
-        removed = attachments.update().where(*_current(thread_id), attachments.c.attachment_id == attachment_id)
+        """Take a text off, or a picture that no question has; raises ``AttachmentUnknown`` when it is not attached.
+
+        Answers may cite a text, so it is kept; of a picture that was never asked about nothing is.
+        """
+        there = *_current(thread_id), attachments.c.attachment_id == attachment_id
+        removed = attachments.update().where(*there, *_TEXTS).values(removed_at=utc_now())
         async with self.engine.begin() as connection:
-            done = await connection.execute(removed.values(removed_at=utc_now()))
-        if not done.rowcount:
-            raise AttachmentUnknown("This text is not attached to the chat; it was removed before.")
+            done = await connection.execute(removed)
+            deleted = await connection.execute(attachments.delete().where(*there, ~_TEXTS[0]))
+        if not (done.rowcount or deleted.rowcount):
+            raise AttachmentUnknown("This is not attached to the chat; it was removed before.")
 
     async def texts(self, attachment_ids: Sequence[str]) -> Sequence[AttachedText]:
         """Texts of these ids in their order, also removed ones; see ``agents.attached.AttachedTexts``."""
         if not attachment_ids:
             return ()
-        query = sa.select(attachments).where(attachments.c.attachment_id.in_(attachment_ids))
+        query = sa.select(attachments).where(attachments.c.attachment_id.in_(attachment_ids), *_TEXTS)
         async with self.engine.connect() as connection:
             rows = {row["attachment_id"]: row for row in (await connection.execute(query)).mappings()}
         return [_attached(rows[key]) for key in attachment_ids if key in rows]

@@ -1,4 +1,4 @@
-"""Table of the texts attached to threads; columns and keys, no queries."""
+"""Tables of what is attached to threads; columns and keys, no queries."""
 
 from __future__ import annotations
 
@@ -26,3 +26,20 @@ attachments = sa.Table(
 )
 """``pieces`` is JSON of the stretches that the text is cut into. A row that was removed keeps its text, so that answers
 which cite it can be opened; it goes with its thread."""
+
+attachment_pictures = sa.Table(
+    "attachment_pictures",
+    METADATA,
+    sa.Column(
+        "attachment_id",
+        sa.String(32),
+        sa.ForeignKey("attachments.attachment_id", ondelete="CASCADE"),
+        primary_key=True,
+    ),
+    sa.Column("data", sa.LargeBinary, nullable=False),
+    sa.Column("width", sa.Integer, nullable=False),
+    sa.Column("height", sa.Integer, nullable=False),
+    sa.Column("size_bytes", sa.Integer, nullable=False),
+)
+"""Bytes of the rows of ``attachments`` whose kind is ``picture``; there ``text`` is what was read from the picture,
+``sha256`` the hash of ``data``, and ``removed_at`` the moment when a question took it."""

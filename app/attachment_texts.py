@@ -19,6 +19,7 @@ from app.errors import AttachmentRefused
 from app.settings import AttachmentSettings
 from ingestion.chunking import split
 from ingestion.errors import LoadFailed
+from ingestion.loaders import ocr
 from ingestion.loaders.markdown import load_markdown
 from ingestion.loaders.text import load_text
 from ingestion.parse_worker import ParseResult, ParseTask
@@ -91,6 +92,21 @@ class TextMaker:
             detail = result.detail or "It holds files and no text of its own; attach one of those."
             raise AttachmentRefused(f"{name!r} cannot be attached: {detail}")
         return self._prepared(result.document, name, media_type=result.document.media_type)
+
+    def words_of(self, data: bytes, *, name: str) -> str:
+        """What is read of a picture by character recognition; empty where nothing is, or nothing may be."""
+        result = self._parse(data, name)
+        return result.document.text[: self.attachments.max_characters] if result.document else ""
+
+    def reads_pictures(self) -> str:
+        """Why no words are read from pictures on this machine; empty where they are."""
+        if self.ingestion.ocr == "never":
+            return "no words are read from pictures here (ingestion.ocr)"
+        try:
+            ocr.require(self.ingestion.ocr_languages)
+        except ocr.OcrUnavailable as error:
+            return str(error).rstrip(".")
+        return ""
 
     def from_document(self, text: str, chunks: Sequence[Chunk], *, name: str, media_type: str) -> PreparedText:
         """The stored text of a document, with its chunks as pieces.

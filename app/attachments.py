@@ -1,4 +1,4 @@
-"""What is attached to a thread: resources of MCP servers, files and documents become texts that questions see.
+"""What is attached to a thread: resources of MCP servers, files and documents become texts, pictures stay pictures.
 
 Reads through the tools' service and the ledger of documents; decides nothing about answers.
 """
@@ -11,10 +11,20 @@ from base64 import b64decode
 from dataclasses import dataclass
 from typing import assert_never
 
-from app.attachment_schema import AttachDocument, AttachEmbedded, Attachment, AttachRequest, AttachResource
+from app.attachment_schema import (
+    AttachDocument,
+    AttachEmbedded,
+    Attachment,
+    AttachmentText,
+    AttachRequest,
+    AttachResource,
+)
 from app.attachment_store import AttachmentStore, Origin
 from app.attachment_texts import PreparedText, TextMaker, file_name, short_name
 from app.errors import AttachmentRefused, DocumentUnknown
+from app.picture_making import is_picture
+from app.picture_store import PictureStore
+from app.pictures import PictureService
 from app.settings import Settings
 from app.threads import ThreadStore
 from app.tool_schema import ResourcePiece
@@ -40,14 +50,17 @@ def open_attachments(
 ) -> AttachmentService:
     """The service of a home."""
     maker = TextMaker(settings.attachments, settings.ingestion, count_tokens, settings.home.uploads)
-    return AttachmentService(store, maker, needs)
+    return AttachmentService(store, PictureService(PictureStore(store.engine), maker), maker, needs)
 
 
 class AttachmentService:
-    """Attaches. Belongs to one event loop; ``store`` lists, reads and removes."""
+    """Attaches. Belongs to one event loop; ``store`` knows texts and removes, ``pictures`` knows pictures."""
 
-    def __init__(self, store: AttachmentStore, maker: TextMaker, needs: AttachmentNeeds) -> None:
+    def __init__(
+        self, store: AttachmentStore, pictures: PictureService, maker: TextMaker, needs: AttachmentNeeds
+    ) -> None:
         self.store = store
+        self.pictures = pictures
         self._maker = maker
         self._needs = needs
 
@@ -78,13 +91,27 @@ class AttachmentService:
         return await self.store.add(thread_id, origin, prepared)
 
     async def attach_file(self, thread_id: str, name: str, data: bytes) -> Attachment:
-        """Attach what the loaders read of a file. Raises as ``attach``."""
+        """Attach a picture to the next question, or what the loaders read of any other file. Raises as ``attach``."""
         await self._needs.threads.get(thread_id)
+        if is_picture(data):
+            return await self.pictures.attach(thread_id, name, data)
         prepared = await asyncio.to_thread(self._maker.from_bytes, data, name=name)
         return await self.store.add(thread_id, Origin("file", name, name), prepared)
 
+    async def listed(self, thread_id: str) -> list[Attachment]:
+        """Texts that are attached and pictures that wait for a question, each oldest first."""
+        return [*await self.store.list(thread_id), *await self.pictures.store.waiting(thread_id)]
+
+    async def read(self, thread_id: str, attachment_id: str) -> AttachmentText:
+        """A text, or what was read from a picture, also of one that was removed; raises ``AttachmentUnknown``."""
+        read = await self.store.read(thread_id, attachment_id)
+        if read.attachment.kind != "picture":
+            return read
+        (entry,) = await self.pictures.store.named(thread_id, [attachment_id])
+        return AttachmentText(attachment=entry, text=read.text)
+
     async def current(self, thread_id: str) -> tuple[str, ...]:
-        """Ids of what is attached to a thread now, for a run that starts."""
+        """Ids of the texts that are attached to a thread now, for a run that starts."""
         return tuple(entry.attachment_id for entry in await self.store.list(thread_id))
 
     async def _resource(self, request: AttachResource) -> PreparedText:

@@ -19,6 +19,7 @@ from app.openai_wire import (
     CompletionChunk,
     CompletionRequest,
     Delta,
+    ImageUrl,
     WireUsage,
 )
 from app.problems import problem
@@ -38,10 +39,19 @@ _FAILURES: dict[FailureKind, tuple[int, ProblemCode]] = {
 
 
 class Conversation(NamedTuple):
-    """What a request asks, and what was said before."""
+    """What a request asks, and what was said before.
+
+    Attributes:
+        question: The last message.
+        history: Those before.
+        pictures: Those of the last message.
+        earlier_pictures: Those of the messages before, the latest first.
+    """
 
     question: str
     history: tuple[ChatMessage, ...]
+    pictures: tuple[ImageUrl, ...] = ()
+    earlier_pictures: tuple[ImageUrl, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +126,8 @@ def conversation(request: CompletionRequest) -> Conversation:
         for message in earlier
         if (message.role == "user" or message.role == "assistant") and message.text.strip()
     )
-    return Conversation(last.text.strip(), history)
+    before = tuple(picture for message in reversed(earlier) for picture in message.pictures)
+    return Conversation(last.text.strip(), history, last.pictures, before)
 
 
 def failure_problem(failure: Failure) -> Problem:

@@ -19,7 +19,7 @@ from app import migrations
 from app.errors import DatabaseUnavailable
 from app.settings import Settings
 
-HEAD_REVISION = "0013"
+HEAD_REVISION = "0014"
 """The newest migration; a database that is there already opens without loading Alembic."""
 
 _BUSY_TIMEOUT_MS = 10_000

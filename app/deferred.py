@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
-from agents.attached import AttachedTexts, nothing_attached
+from agents.attachments import NO_ATTACHMENTS, Attachments
 from agents.chat_model import ChatDelta, ChatMessage, Sampling, ToolOffer
 from agents.events import RunEvent
 from agents.gateway.gateway import ModelGateway
@@ -29,9 +29,9 @@ class DeferredAnswerer:
         retriever: Retriever,
         gateway: ModelGateway,
         settings: AnswerSettings,
-        attached_texts: AttachedTexts = nothing_attached,
+        attachments: Attachments = NO_ATTACHMENTS,
     ) -> None:
-        self._attached_texts = attached_texts
+        self._attachments = attachments
         self._retriever = retriever
         self._gateway = gateway
         self._settings = settings
@@ -61,7 +61,7 @@ class DeferredAnswerer:
             retriever=self._retriever,
             chat_model=self._gateway.select(),
             settings=self._settings,
-            attached_texts=self._attached_texts,
+            attachments=self._attachments,
             choose_model=self._gateway.select,
             store=self._retriever.store,
         )

@@ -24,7 +24,7 @@ AppError
 ├── ApiUnreachable     infrastructure: the API does not answer
 ├── ApiProblem         caller: the API answered with a problem document
 └── RequestInvalid     caller: the request cannot be carried out as written
-    └── ReindexRefused, ReceiptUnreadable, AttachmentRefused, PresetInvalid
+    └── ReindexRefused, ReceiptUnreadable, AttachmentRefused, ModelBlind, PresetInvalid
 """
 
 from __future__ import annotations
@@ -106,6 +106,10 @@ class AttachmentUnknown(NotFound):
 
 class AttachmentRefused(RequestInvalid):
     """What should be attached is no text, holds none, or is too large."""
+
+
+class ModelBlind(RequestInvalid):
+    """The model is given nothing of a picture: it does not see, or has no room, and no words were read from it."""
 
 
 class ThreadUnknown(NotFound):

@@ -80,10 +80,12 @@ def create_app(settings: Settings, *, platform: Platform | None = None, **overri
     )
     app.state.platform = platform
     acting = (runs, agents, approvals, grants, questions, memory, tools)
-    answering = (presets, completions, models, eval_questions, evals)
+    answering = (presets, models, eval_questions, evals)
     routes = (health, search, threads, receipts, *acting, pages, ingestions, *answering)
     for module in routes:
         app.include_router(module.router)
+    picture_bytes = settings.attachments.max_pictures * settings.attachments.max_bytes
+    app.include_router(completions.build_router(max_picture_bytes=picture_bytes))
     app.include_router(attachments.build_router(max_file_bytes=settings.attachments.max_bytes))
     app.include_router(documents.build_router(max_upload_bytes=settings.server.max_upload_bytes))
     add_error_handlers(app)

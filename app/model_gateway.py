@@ -18,6 +18,7 @@ from agents.gateway.gateway import ModelGateway
 from app.deferred import DeferredChatModel
 from app.errors import SettingsInvalid
 from app.models.store import ModelStore
+from app.pictures import Sight
 from app.settings import Settings
 from retrieval.errors import ModelFilesMissing
 
@@ -65,7 +66,9 @@ def open_gateway(
     first = Endpoint(
         given.name,
         given,
-        given=embedded if main.base_url is None else Capabilities(context_tokens=main.context_tokens),
+        given=embedded
+        if main.base_url is None
+        else Capabilities(context_tokens=main.context_tokens, images=main.images),
         fallback=main.fallback,
         retries=main.retries,
     )
@@ -85,6 +88,19 @@ async def detect_capabilities(settings: Settings, gateway: ModelGateway) -> None
                 group.create_task(_detect(endpoint, values.base_url, values.model, _key(values)))
             elif main.base_url is not None:
                 group.create_task(_detect(endpoint, main.base_url, main.name, _key(main)))
+
+
+async def sight_of(settings: Settings, gateway: ModelGateway, name: str) -> Sight:
+    """Whether a model sees; its server is asked where nobody has said and it was not asked yet."""
+    endpoint = gateway.endpoint(name)
+    main, values = settings.model, settings.endpoints.get(endpoint.name)
+    if endpoint.capabilities.images is None:
+        if values is not None:
+            await _detect(endpoint, values.base_url, values.model, _key(values))
+        elif main.base_url is not None and endpoint.name == main.name:
+            await _detect(endpoint, main.base_url, main.name, _key(main))
+    seeing = tuple(one.name for one in gateway.endpoints if one.capabilities.images)
+    return Sight(endpoint.name, endpoint.capabilities, seeing)
 
 
 async def _detect(endpoint: Endpoint, base_url: str, model: str, key: str | None) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+import re
+from base64 import b64decode
+from typing import Annotated, Literal, TypeAlias
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, field_validator
 
 from agents.answer import AnswerStatus, Citation, Claim
 from app.sampling_schema import SamplingChoice, StopText
@@ -13,29 +15,75 @@ GROUNDED_MODEL = "groundwork"
 """Model name that always works; the name of the chat model works too, and both answer from the documents."""
 
 
+_DATA_URL = re.compile(r"data:image/(?:png|jpe?g|webp|gif);base64,", re.IGNORECASE)
+_DATA_HEAD = 40
+"""Characters in which the head of a picture's address ends."""
+
+
 class _Wire(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
 class TextPart(_Wire):
-    """A part of a message; parts that are no text are refused."""
+    """Words of a message."""
 
     type: Literal["text"]
     text: str
+
+
+class ImageUrl(_Wire):
+    """Where a picture is: in the request itself. This server fetches nothing from an address."""
+
+    url: str
+
+    @field_validator("url")
+    @classmethod
+    def _is_in_the_request(cls, url: str) -> str:
+        if not url[:5].lower() == "data:":
+            raise ValueError(
+                "send the picture itself as data:image/png;base64,...; this server fetches nothing from an address"
+            )
+        if not _DATA_URL.match(url[:_DATA_HEAD]):
+            raise ValueError("a picture is data:image/png;base64,... (or jpeg, webp, gif)")
+        return url
+
+    def data(self) -> bytes:
+        """The file; raises ``ValueError`` when it is not base64."""
+        return b64decode(self.url.partition(",")[2], validate=True)
+
+
+class ImagePart(_Wire):
+    """A picture of a message of the user."""
+
+    type: Literal["image_url"]
+    image_url: ImageUrl
+
+
+Part: TypeAlias = Annotated[TextPart | ImagePart, Field(discriminator="type")]
+
+
+def _as_parts(value: object) -> object:
+    """OpenAI's ``content`` is a text, a list of parts, or null."""
+    return () if value is None else ({"type": "text", "text": value},) if isinstance(value, str) else value
 
 
 class Message(_Wire):
     """A message of a request; those of ``system``, ``developer`` and ``tool`` are not used."""
 
     role: Literal["system", "developer", "user", "assistant", "tool", "function"]
-    content: str | tuple[TextPart, ...] | None = None
+    content: Annotated[tuple[Part, ...], BeforeValidator(_as_parts)] = ()
 
     @property
     def text(self) -> str:
         """All text of the message."""
-        if isinstance(self.content, tuple):
-            return "\n".join(part.text for part in self.content)
-        return self.content or ""
+        return "\n".join(part.text for part in self.content if isinstance(part, TextPart))
+
+    @property
+    def pictures(self) -> tuple[ImageUrl, ...]:
+        """All pictures of a message of the user; those of others are not used."""
+        if self.role != "user":
+            return ()
+        return tuple(part.image_url for part in self.content if isinstance(part, ImagePart))
 
 
 class StreamOptions(_Wire):

@@ -54,6 +54,7 @@ class RunLog:
         """
         stored = json.dumps(dump_request(request)) if run.agent else ""
         values = run.model_dump(exclude={"answer"}) | {"owner": self.owner, "request": stored, "asked_by": request.user}
+        values["pictures"] = json.dumps(values["pictures"])
         try:
             async with self.engine.begin() as connection:
                 await connection.execute(runs.insert().values(values))
@@ -240,4 +241,4 @@ async def _insert(connection: AsyncConnection, events: Sequence[RunEvent]) -> No
 def _run(row: sa.RowMapping) -> RunInfo:
     values = {key: value for key, value in row.items() if key not in _NOT_SHOWN}
     answer = Answer.model_validate_json(row["answer"]) if row["answer"] else None
-    return RunInfo.model_validate(values | {"answer": answer})
+    return RunInfo.model_validate(values | {"answer": answer, "pictures": json.loads(row["pictures"])})

@@ -121,6 +121,7 @@ class RunService:
             agent=request.agent,
             replaces=request.replaces,
             continues=request.continues,
+            pictures=request.pictures,
             preset=request.guidance.preset,
             preset_version=request.guidance.version,
         )

@@ -7,6 +7,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints, field_validator
 
 from agents.answer import Answer
+from agents.picture_record import GivenPicture
 from app.sampling_schema import SamplingChoice
 from ingestion.engines.engine import EngineName
 from ingestion.ignoring import compile_patterns
@@ -28,6 +29,7 @@ ProblemCode: TypeAlias = Literal[
     "thread_unknown",
     "attachment_unknown",
     "attachment_refused",
+    "model_blind",
     "run_unknown",
     "document_unknown",
     "job_unknown",
@@ -246,6 +248,9 @@ class RunRequest(_Body, SamplingChoice):
     continues: Annotated[str, StringConstraints(max_length=64)] = ""
     """Run of the thread whose answer is ``truncated`` and goes on with this one; its question is asked again, whatever
     ``question`` says. Not with ``agent`` or ``output_schema``."""
+    pictures: tuple[Annotated[str, StringConstraints(max_length=64)], ...] | None = Field(default=None, max_length=20)
+    """Pictures attached to the thread that go with the question, by id. Null takes those that wait, or those of the run
+    that is named in ``replaces`` or ``continues``; an empty list takes none."""
     preset: Annotated[str, StringConstraints(max_length=64)] | None = None
     """Preset whose values stand where the request has none; null takes that of the thread, empty takes none."""
     preset_version: int | None = Field(default=None, ge=1)
@@ -273,6 +278,8 @@ class RunInfo(BaseModel):
     """Run whose place this one takes; empty for a new turn of the thread."""
     continues: str = ""
     """Run whose answer this one goes on with; empty for a new answer."""
+    pictures: tuple[GivenPicture, ...] = ()
+    """Pictures beside the question; their bytes are at ``/api/threads/ID/attachments/ID/picture``."""
     preset: str = ""
     """Preset that it was asked with; empty without one."""
     preset_version: int = 0

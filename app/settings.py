@@ -94,7 +94,7 @@ class ModelStoreSettings(BaseModel):
 
 
 class AttachmentSettings(BaseModel):
-    """Texts attached to one chat: resources of MCP servers, small files, documents."""
+    """What is attached to one chat: resources of MCP servers, small files, documents, and pictures."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -104,6 +104,12 @@ class AttachmentSettings(BaseModel):
     """Longest text that may be attached, as it is stored."""
     max_per_thread: int = Field(default=20, ge=1)
     """Most texts attached to one thread at a time."""
+    max_pictures: int = Field(default=4, ge=0, le=20)
+    """Most pictures with one question, those of earlier turns included; 0 takes none."""
+    max_picture_points: int = Field(default=40_000_000, gt=0, le=80_000_000)
+    """Largest picture, width times height; a larger one is refused before it is decoded."""
+    picture_side: int = Field(default=1280, ge=256, le=4096)
+    """Longest side of a picture as it is kept and sent; larger ones are made smaller. Text is read before that."""
 
 
 class LimitSettings(BaseModel):

@@ -43,13 +43,15 @@ runs = sa.Table(
     sa.Column("tokens", sa.Integer, nullable=False, server_default="0"),
     sa.Column("replaces", sa.String(32), nullable=False, server_default=""),
     sa.Column("continues", sa.String(32), nullable=False, server_default=""),
+    sa.Column("pictures", sa.Text, nullable=False, server_default="[]"),
     sa.Index("ix_runs_thread_id", "thread_id", "created_at"),
     sa.Index("ix_runs_state", "state"),
 )
 """``owner`` names the machine and home whose API works on it: at its next start that API knows what it left behind.
 ``agent`` is empty for answers from documents alone; ``request`` is what a run of an agent is taken up again from.
 ``preset`` and ``preset_version`` name what it was asked with, ``asked_by`` who asked; ``tokens`` is what its models
-read and wrote so far. ``replaces`` and ``continues`` name earlier runs of the thread."""
+read and wrote so far. ``replaces`` and ``continues`` name earlier runs of the thread;
+``pictures`` is JSON of what was given of pictures beside the question."""
 
 sa.Index(
     "uq_runs_one_active_per_thread",

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from agents.attachments import Attachments
 from agents.chat_model import ChatModel
 from agents.gateway.gateway import ModelGateway
 from app.acting import ActingNeeds, AgentService
@@ -36,6 +37,7 @@ from app.metrics import Metrics
 from app.model_gateway import detect_capabilities, open_gateway
 from app.models.store import ModelStore
 from app.originals import Originals
+from app.picture_store import PictureStore
 from app.preset_store import PresetStore
 from app.presets import PresetService
 from app.questions import QuestionInbox
@@ -174,8 +176,9 @@ async def open_platform(
         if model_server is not None:
             stack.push_async_callback(model_server.stop)
         attached = AttachmentStore(engine, settings.attachments.max_per_thread)
+        attachments = Attachments(attached.texts, PictureStore(engine).contents)
         answerer = DeferredAnswerer(
-            retriever=retriever, gateway=gateway, settings=settings.answer, attached_texts=attached.texts
+            retriever=retriever, gateway=gateway, settings=settings.answer, attachments=attachments
         )
         if start_model:
             await _start_model(answerer, model_server)
@@ -207,7 +210,7 @@ async def open_platform(
             grants=grants,
             leases=leases,
             facts=facts,
-            attached_texts=attached.texts,
+            attachments=attachments,
         )
         agents = AgentService(settings, needs)
         stack.push_async_callback(agents.aclose)
@@ -228,7 +231,7 @@ async def open_platform(
         await evaluations.store.interrupt_running()
         stack.push_async_callback(evaluations.close)
         threads = ThreadStore(engine)
-        attachments = open_attachments(
+        attachment_service = open_attachments(
             settings, attached, AttachmentNeeds(tools, ledger, store, threads), embedder.count_tokens
         )
         yield Platform(
@@ -244,7 +247,7 @@ async def open_platform(
             gateway=gateway,
             answerer=answerer,
             threads=threads,
-            attachments=attachments,
+            attachments=attachment_service,
             runs=runs,
             presets=PresetService(PresetStore(engine), threads, gateway=gateway, agents=agents),
             agents=agents,

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Literal, Protocol, TypeAlias
 
 from agents.acting.config import AgentCatalog, AgentSpec
-from agents.attached import AttachedTexts, nothing_attached
+from agents.attachments import NO_ATTACHMENTS, Attachments
 from agents.chat_model import ChatModel
 from agents.settings import AgentSettings, AnswerSettings
 from agents.state import PassageSearch
@@ -56,7 +56,7 @@ class ActingParts:
         rules: The policy, in order.
         approval_time: How long a proposed call waits for a decision.
         facts: Long-term memory.
-        attached_texts: Texts attached to threads.
+        attachments: What is attached to threads.
     """
 
     retriever: PassageSearch
@@ -70,7 +70,7 @@ class ActingParts:
     rules: Sequence[PolicyRule]
     approval_time: timedelta
     facts: FactSource = no_facts
-    attached_texts: AttachedTexts = nothing_attached
+    attachments: Attachments = NO_ATTACHMENTS
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from agents.context import MESSAGE_OVERHEAD_TOKENS
 from agents.guidance import EXAMPLES_PART, fit_examples
 from agents.history import SUMMARY_CHARACTERS, earlier_questions
 from agents.markers import strip_markers
+from agents.pictures import NO_PICTURES, PromptPictures
 from agents.prompting import neutralise, render_passage
 from retrieval.types import Hit
 from tools.output import cap_output
@@ -52,6 +53,7 @@ class TurnParts:
         passages: Passages shown with the task; in constrained mode those of attached texts alone.
         tools: Tools offered.
         examples: Questions and answers of a preset, as earlier turns.
+        pictures: Pictures beside the task, whose words stand in it already.
     """
 
     system: str
@@ -60,6 +62,7 @@ class TurnParts:
     passages: Sequence[Hit]
     tools: Sequence[ToolDefinition]
     examples: Sequence[ChatMessage] = ()
+    pictures: PromptPictures = NO_PICTURES
 
 
 async def turn_prompt(frame: Frame, parts: TurnParts, *, model: ChatModel, limits: TurnLimits) -> TurnPrompt:
@@ -73,7 +76,8 @@ async def turn_prompt(frame: Frame, parts: TurnParts, *, model: ChatModel, limit
     )
     tool_tokens = sum(counts[3 : 3 + len(tools)]) + TOOL_OVERHEAD_TOKENS * len(tools)
     fixed = sum(counts[:3]) + tool_tokens + 2 * MESSAGE_OVERHEAD_TOKENS
-    left = model.context_tokens - limits.reserve - fixed - SUMMARY_CHARACTERS // CHARACTERS_PER_TOKEN
+    window = model.context_tokens - parts.pictures.tokens
+    left = window - limits.reserve - fixed - SUMMARY_CHARACTERS // CHARACTERS_PER_TOKEN
     after = 3 + len(tools)
     examples = fit_examples(
         parts.examples, counts[after:], limit=max(0, left) // EXAMPLES_PART, overhead=MESSAGE_OVERHEAD_TOKENS
@@ -98,7 +102,13 @@ async def turn_prompt(frame: Frame, parts: TurnParts, *, model: ChatModel, limit
     summary = earlier_questions(left_out, max_characters=SUMMARY_CHARACTERS)
     asked = f"{summary}\n\n{task}" if summary else task
     system = "\n\n".join(part for part in (parts.system, parts.facts) if part)
-    messages = (ChatMessage("system", system), *examples.turns, *kept, ChatMessage("user", asked), *turns)
+    messages = (
+        ChatMessage("system", system),
+        *examples.turns,
+        *kept,
+        ChatMessage("user", asked, images=parts.pictures.images),
+        *turns,
+    )
     report = ContextReport(
         budget_tokens=model.context_tokens,
         used=BudgetUse(
@@ -106,6 +116,7 @@ async def turn_prompt(frame: Frame, parts: TurnParts, *, model: ChatModel, limit
             memory=counts[1] if parts.facts else 0,
             history=spent,
             evidence=counts[2] + MESSAGE_OVERHEAD_TOKENS,
+            pictures=parts.pictures.tokens,
             tools=tool_tokens + used,
             reserve=limits.reserve,
         ),

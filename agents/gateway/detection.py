@@ -12,11 +12,13 @@ from agents.gateway.capabilities import Capabilities, ServerKind, ToolMode
 _HELLO: list[object] = [{"role": "user", "content": "Hi"}]
 _TOOL: dict[str, object] = {"type": "function", "function": {"name": "noop", "parameters": {"type": "object"}}}
 _SCHEMA: dict[str, object] = {"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}
-_PIXEL = (
+_SQUARE = (
     "data:image/png;base64,"
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+    "iVBORw0KGgoAAAANSUhEUgAAAEAAAABACAAAAACPAi4CAAAALElEQVR42u3MMREAAAgEoNf+wYxlCDcPAlCTm45AIBAIBAKBQCAQCASC58EC0mgB"
+    "SIps7sgAAAAASUVORK5CYII="
 )
-_PICTURE: list[object] = [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": _PIXEL}}]}]
+"""A grey square; its sides are longer than a patch of any vision model, for some refuse what is smaller."""
+_PICTURE: list[object] = [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": _SQUARE}}]}]
 
 
 async def detect(client: httpx.AsyncClient, name: str) -> Capabilities:

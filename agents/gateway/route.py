@@ -64,7 +64,8 @@ class RoutedChatModel:
                 continue
             started, asked = False, perf_counter()
             try:
-                async with endpoint.admitted(), aclosing(_patiently(endpoint, messages, sampling, tools)) as deltas:
+                told = messages if endpoint.capabilities.images else _without_pictures(messages)
+                async with endpoint.admitted(), aclosing(_patiently(endpoint, told, sampling, tools)) as deltas:
                     queued = perf_counter() - asked
                     with (
                         ChatSpan(endpoint.name, endpoint.capabilities.kind, sampling) as span,
@@ -111,6 +112,11 @@ class RoutedChatModel:
                 return
         assert failure is not None, "a chain has an endpoint"
         raise failure
+
+
+def _without_pictures(messages: Sequence[ChatMessage]) -> Sequence[ChatMessage]:
+    """For a model that does not see: words that were read from a picture stand in the text."""
+    return [replace(message, images=()) if message.images else message for message in messages]
 
 
 def _signed(delta: ChatDelta, name: str, queue_seconds: float) -> ChatDelta:

@@ -17,7 +17,6 @@ from agents.markers import strip_markers
 from agents.neighbours import beside, neighbours
 from agents.prompting import fill_prompt, neutralise
 from agents.proof.evidence import prepare
-from agents.request import AnswerRequest
 from agents.sampling import sampling_of
 from agents.state import AnswerState, Context
 from agents.structured import instruction
@@ -34,11 +33,12 @@ async def build_context(state: AnswerState, runtime: Runtime[Context]) -> dict[s
     limits = load_thresholds(context.settings.abstention_file).thresholds
     signals = evidence_signals(request.question, state.top_cosine, found, lead=state.lead)
     abstention = before_generation(request, state.query, state.hits, signals, limits)
-    if abstention is not None and not state.observed and not state.attached:
+    if abstention is not None and not (state.observed or state.attached or state.pictures):
         report = ContextReport(budget_tokens=context.chat_model.context_tokens)
         runtime.stream_writer(HitsDraft(state.query, state.hits, report))
         return {"abstention": abstention, "evidence": found, "report": report}
-    found_hits = state.hits if abstention is None else ()
+    near = (state.top_cosine or 0.0) >= limits.min_cosine if state.pictures else abstention is None
+    found_hits = state.hits if near else ()
     if state.observed:
         found_hits = found_hits[:BESIDE_RESULTS]
     elif context.store and context.settings.neighbours:
@@ -46,15 +46,17 @@ async def build_context(state: AnswerState, runtime: Runtime[Context]) -> dict[s
         read = partial(neighbours, found_hits, scope=request.search_filter, chunks=context.store.chunks, best=best)
         found_hits = beside(found_hits, await asyncio.to_thread(read), after=best)
     passages = (*state.attached, *state.observed, *found_hits)
-    candidates = draft(request.question, request.history, passages, instruction=_told(state), guidance=request.guidance)
-    packed = await _carried_on(state, context, candidates) or await _of_its_own(request, context, candidates)
-    runtime.stream_writer(HitsDraft(state.query, with_attached(state.attached, state.hits), packed.report))
+    asked, pictures = state.pictures.behind(request.question), state.pictures
+    candidates = draft(asked, request.history, passages, instruction=_told(state), guidance=request.guidance)
+    packed = await _carried_on(state, context, candidates) or await _of_its_own(state, context, candidates)
+    report = pictures.counted(packed.report)
+    runtime.stream_writer(HitsDraft(state.query, with_attached(state.attached, state.hits), report))
     evidence = await asyncio.to_thread(prepare, [hit.chunk for hit in packed.passages])
     return {
         "passages": packed.passages,
-        "messages": packed.messages,
+        "messages": pictures.beside(packed.messages),
         "prompt": packed.prompt,
-        "report": packed.report,
+        "report": report,
         "evidence": evidence,
     }
 
@@ -62,7 +64,7 @@ async def build_context(state: AnswerState, runtime: Runtime[Context]) -> dict[s
 async def _carried_on(state: AnswerState, context: Context, candidates: Draft) -> PackedContext | None:
     """The prompt behind that of the turn before, where there is one and it is still true."""
     request, earlier = state.request, state.request.earlier
-    if earlier is None or state.observed:
+    if earlier is None or state.observed or state.pictures.images:
         return None
     chunks = context.store.chunks if context.store else None
     known = (*state.hits, *state.attached)
@@ -72,14 +74,14 @@ async def _carried_on(state: AnswerState, context: Context, candidates: Draft) -
     return await carry_on(candidates, earlier, model=context.chat_model, settings=context.settings, max_tokens=limit)
 
 
-async def _of_its_own(request: AnswerRequest, context: Context, candidates: Draft) -> PackedContext:
+async def _of_its_own(state: AnswerState, context: Context, candidates: Draft) -> PackedContext:
     """The prompt with all passages behind the question, and earlier turns in words alone."""
     return pack(
         candidates,
         await context.chat_model.count_tokens(candidates.texts()),
         settings=context.settings,
-        context_tokens=context.chat_model.context_tokens,
-        max_tokens=sampling_of(request, context.settings).max_tokens,
+        context_tokens=context.chat_model.context_tokens - state.pictures.tokens,
+        max_tokens=sampling_of(state.request, context.settings).max_tokens,
     )
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from langgraph.runtime import Runtime
 
-from agents.abstention import after_proof, is_refusal
+from agents.abstention import Standard, after_proof, is_refusal
 from agents.answer import Opinion
 from agents.chat_model import ChatModel
 from agents.citations import ProvedAnswer, prove
@@ -32,10 +32,13 @@ logger = logging.getLogger(__name__)
 async def check_claims(state: AnswerState, runtime: Runtime[Context]) -> dict[str, object]:
     """The proved answer; an abstention as well when the settings or the lack of any support call for one."""
     request, draught, settings = state.request, state.draught, runtime.context.settings
-    proof = _Proof(presentable(draught), draught.markers, state.evidence, request.question, settings)
+    # What stands in a picture alone is marked and not taken out: the person asked about it.
+    remove = settings.unsupported == "remove" and not state.pictures
+    proof = _Proof(presentable(draught), draught.markers, state.evidence, request.question, remove)
     proved = await asyncio.to_thread(proof.prove)
     written = draught.text
-    if settings.quote_unproved and state.output is None and not proved.supported and not is_refusal(written):
+    quotable = settings.quote_unproved and state.output is None and not state.pictures
+    if quotable and not proved.supported and not is_refusal(written):
         quoted = await asyncio.to_thread(quoted_answer, request.question, state.evidence)
         if quoted:
             written, proof = quoted, replace(proof, text=quoted, markers=())
@@ -49,14 +52,15 @@ async def check_claims(state: AnswerState, runtime: Runtime[Context]) -> dict[st
         state.evidence,
         question=request.question,
         markers=proof.markers,
-        remove_unsupported=settings.unsupported == "remove",
+        remove_unsupported=remove,
         opinions=opinions,
     )
     prompt = state.prompt.model_copy(update={"written": draught.text}) if state.prompt else None
     runtime.stream_writer(ClaimsDraft(proved.claims, proved.citations, proved.dropped_markers, record, prompt))
-    strict = settings.unsupported == "abstain"
-    abstention = after_proof(written, proved, state.query, state.hits, request, strict=strict)
-    return {"proved": proved, "abstention": abstention}
+    from_pictures = await asyncio.to_thread(state.pictures.claims_in, proved.claims)
+    standard = Standard(settings.unsupported == "abstain", bool(state.pictures.images), from_pictures)
+    abstention = after_proof(written, proved, state.query, state.hits, request, standard)
+    return {"proved": proved, "picture_claims": from_pictures, "abstention": abstention}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +69,7 @@ class _Proof:
     markers: tuple[Marker, ...]
     evidence: Evidence
     question: str
-    settings: AnswerSettings
+    remove: bool
     opinions: Sequence[Opinion | None] = ()
 
     def prove(self) -> ProvedAnswer:
@@ -74,7 +78,7 @@ class _Proof:
             self.evidence,
             question=self.question,
             markers=self.markers,
-            remove_unsupported=self.settings.unsupported == "remove",
+            remove_unsupported=self.remove,
             opinions=self.opinions,
         )
 

@@ -46,6 +46,7 @@ def answer_of(state: AnswerState, context: Context) -> Answer:
         tokens_per_second=state.draught.tokens_per_second,
         dropped_markers=proved.dropped_markers if proved else 0,
         output=dict(state.output) if state.output is not None and status == "answered" else None,
+        picture_claims=state.picture_claims if proved and status == "answered" else (),
         repairs=state.draught.repairs,
         truncated=status == "answered" and state.output is None and can_go_on(state.draught),
         model=state.draught.model or context.chat_model.name,

@@ -1,10 +1,10 @@
-"""What is attached to a thread: resources of MCP servers, small files, documents as they are now."""
+"""What is attached to a thread: resources of MCP servers, small files, documents as they are now, pictures."""
 
 from __future__ import annotations
 
 from pathlib import PurePosixPath
 
-from fastapi import APIRouter, UploadFile
+from fastapi import APIRouter, Response, UploadFile
 
 from app.attachment_schema import Attachment, AttachmentList, AttachmentText, AttachRequest
 from app.errors import RequestInvalid
@@ -13,6 +13,11 @@ from app.routes.platform import PlatformDep
 
 _FORM_BYTES = 64 * 1024
 """Room for the borders of a form beside the file in it."""
+_PICTURE_HEADERS = {
+    "Cache-Control": "private, max-age=31536000, immutable",
+    "Content-Security-Policy": "default-src 'none'; sandbox",
+    "X-Content-Type-Options": "nosniff",
+}
 
 
 def build_router(*, max_file_bytes: int) -> APIRouter:
@@ -38,6 +43,13 @@ def build_router(*, max_file_bytes: int) -> APIRouter:
     )
     router.add_api_route("/{attachment_id}", get_attachment, operation_id="get_attachment", responses=problems(404))
     router.add_api_route(
+        "/{attachment_id}/picture",
+        get_picture,
+        operation_id="get_picture",
+        response_class=Response,
+        responses={**problems(404), 200: {"content": {"image/png": {}, "image/jpeg": {}}}},
+    )
+    router.add_api_route(
         "/{attachment_id}",
         remove_attachment,
         methods=["DELETE"],
@@ -49,9 +61,9 @@ def build_router(*, max_file_bytes: int) -> APIRouter:
 
 
 async def list_attachments(thread_id: str, platform: PlatformDep) -> AttachmentList:
-    """What questions of the thread see beside documents, oldest first."""
+    """Texts that questions of the thread see beside documents, then pictures that wait for the next question."""
     await platform.threads.get(thread_id)
-    return AttachmentList(attachments=await platform.attachments.store.list(thread_id))
+    return AttachmentList(attachments=await platform.attachments.listed(thread_id))
 
 
 async def attach(thread_id: str, request: AttachRequest, platform: PlatformDep) -> Attachment:
@@ -60,7 +72,10 @@ async def attach(thread_id: str, request: AttachRequest, platform: PlatformDep) 
 
 
 async def attach_file(thread_id: str, file: UploadFile, platform: PlatformDep) -> Attachment:
-    """Attach the text of a small file of any kind that is read; a large one belongs among the documents."""
+    """Attach the text of a small file of any kind that is read; a large one belongs among the documents.
+
+    A PNG, JPEG, WebP or GIF is kept as a picture and goes with the next question.
+    """
     name = PurePosixPath((file.filename or "").replace("\\", "/")).name
     if name in ("", ".", ".."):
         raise RequestInvalid("The file has no name; send a file name with it.")
@@ -68,10 +83,19 @@ async def attach_file(thread_id: str, file: UploadFile, platform: PlatformDep) -
 
 
 async def get_attachment(thread_id: str, attachment_id: str, platform: PlatformDep) -> AttachmentText:
-    """An attached text whole, also one that was removed; offsets of citations count in it."""
-    return await platform.attachments.store.read(thread_id, attachment_id)
+    """An attached text whole, also one that was removed; offsets of citations count in it. Of a picture, its words."""
+    return await platform.attachments.read(thread_id, attachment_id)
+
+
+async def get_picture(thread_id: str, attachment_id: str, platform: PlatformDep) -> Response:
+    """A picture as it is kept: upright, without metadata. It never changes."""
+    media_type, data = await platform.attachments.pictures.store.data(thread_id, attachment_id)
+    return Response(data, media_type=media_type, headers=_PICTURE_HEADERS)
 
 
 async def remove_attachment(thread_id: str, attachment_id: str, platform: PlatformDep) -> None:
-    """Take a text off: later questions do not see it. Answers that cite it can still be opened."""
+    """Take a text off: later questions do not see it, answers that cite it can still be opened.
+
+    A picture that waits for a question is deleted.
+    """
     await platform.attachments.store.remove(thread_id, attachment_id)

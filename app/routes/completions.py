@@ -13,11 +13,13 @@ from fastapi.responses import JSONResponse, StreamingResponse
 from pydantic import JsonValue
 
 from agents.answer import Answer
-from agents.errors import ModelUnknown
+from agents.errors import AgentError, ModelUnknown
 from agents.events import AnswerDone, RunCancelled, RunEvent, RunFailed
 from app.actor import ActorDep
 from app.asking import ask
+from app.completion_pictures import keep_pictures
 from app.completions import Envelope, Failure, conversation, failure_problem
+from app.errors import AppError
 from app.openai_wire import (
     GROUNDED_MODEL,
     Completion,
@@ -32,8 +34,8 @@ from app.routes.platform import PlatformDep
 from app.schema import RunInfo, RunRequest
 from app.wiring import Platform
 
-router = APIRouter(prefix="/v1", tags=["openai"])
-
+_WORDS_BYTES = 2 * 1024 * 1024
+"""Room for everything of a request but its pictures."""
 _CLIENT_GONE = 499
 """Nobody reads this status; nginx' name for it is "client closed request"."""
 _ERRORS: dict[int | str, dict[str, type[OpenAIErrorBody]]] = {
@@ -41,13 +43,27 @@ _ERRORS: dict[int | str, dict[str, type[OpenAIErrorBody]]] = {
 }
 
 
-@router.get("/models", operation_id="list_models")
+def build_router(*, max_picture_bytes: int) -> APIRouter:
+    """All routes; a request is refused with 413 while it comes in when its pictures have more bytes in all."""
+    router = APIRouter(prefix="/v1", tags=["openai"])
+    router.add_api_route("/models", list_models, operation_id="list_models")
+    router.add_api_route(
+        "/chat/completions",
+        create_completion,
+        methods=["POST"],
+        operation_id="create_completion",
+        response_model=Completion,
+        responses={**_ERRORS},
+        max_body_size=_WORDS_BYTES + max_picture_bytes * 4 // 3,
+    )
+    return router
+
+
 async def list_models(platform: PlatformDep) -> ModelCards:
     """Model names that ``/v1/chat/completions`` takes; all answer from the documents."""
     return ModelCards(data=tuple(ModelCard(id=name) for name in _model_names(platform)))
 
 
-@router.post("/chat/completions", operation_id="create_completion", response_model=Completion, responses={**_ERRORS})
 async def create_completion(
     request: CompletionRequest, platform: PlatformDep, connection: Request, user: ActorDep
 ) -> Response:
@@ -58,9 +74,9 @@ async def create_completion(
     """
     if request.model not in _model_names(platform):
         raise ModelUnknown(f"There is no model {request.model!r}; use {GROUNDED_MODEL!r}.")
-    question, history = conversation(request)
+    conversed = conversation(request)
     asked = {
-        "question": question,
+        "question": conversed.question,
         "collections": request.collections,
         "filter": request.filter,
         "output_schema": _output_schema(request),
@@ -70,7 +86,14 @@ async def create_completion(
     longest = {"max_tokens": request.max_completion_tokens} if request.max_completion_tokens else {}
     run_request = RunRequest.model_validate(asked | request.chosen() | longest)
     thread = await platform.threads.create(origin="completion")
-    run = await ask(platform, thread.thread_id, run_request, history=history, user=user)
+    try:
+        kept = await keep_pictures(platform.attachments.pictures, thread.thread_id, conversed)
+        run_request = run_request.model_copy(update={"pictures": kept.asked})
+        history, earlier = conversed.history, kept.earlier
+        run = await ask(platform, thread.thread_id, run_request, history=history, earlier_pictures=earlier, user=user)
+    except (AppError, AgentError):
+        await platform.threads.delete(thread.thread_id)
+        raise
     envelope = Envelope(
         id=f"chatcmpl-{run.run_id}",
         created=int(datetime.now(UTC).timestamp()),

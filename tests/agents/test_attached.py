@@ -14,6 +14,7 @@ from agents.attached import (
     room_for_attached,
     with_attached,
 )
+from agents.attachments import Attachments
 from agents.events import AnswerDone, HitsFound, RunEvent
 from agents.request import AnswerRequest
 from agents.settings import AnswerSettings
@@ -99,7 +100,9 @@ async def _events(
     async def read(ids: Sequence[str]) -> Sequence[AttachedText]:
         return [entry for entry in texts if entry.attachment_id in ids]
 
-    answerer = Answerer(retriever=WordSearch(found), chat_model=model, settings=AnswerSettings(), attached_texts=read)
+    answerer = Answerer(
+        retriever=WordSearch(found), chat_model=model, settings=AnswerSettings(), attachments=Attachments(read)
+    )
     request = AnswerRequest("run", "thread", question, attachments=tuple(entry.attachment_id for entry in texts))
     return [event async for event in answerer.run(request)]
 

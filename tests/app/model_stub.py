@@ -65,6 +65,8 @@ class ModelStub:
     """Times that the models were asked for."""
     running: int = 0
     """Replies on their way now."""
+    sees: bool = True
+    """Whether it takes pictures."""
 
     @property
     def app(self) -> Starlette:
@@ -82,6 +84,8 @@ class ModelStub:
 
     async def _complete(self, request: Request) -> Response:
         body = await request.json()
+        if not self.sees and any(isinstance(message["content"], list) for message in body["messages"]):
+            return refusal(400, "this model takes no pictures")(body)
         if body.get("max_tokens") == 1:
             return JSONResponse({"choices": []})
         self.bodies.append(body)

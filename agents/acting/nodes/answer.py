@@ -24,6 +24,7 @@ from agents.nodes.check_claims import check_claims
 from agents.nodes.finish import answer_of
 from agents.nodes.generate import generate
 from agents.observed import observed_hits
+from agents.pictures import prompt_pictures
 from agents.proof.evidence import prepare
 from agents.state import AnswerState, Context
 
@@ -40,6 +41,7 @@ async def answer(state: ActingState, runtime: Runtime[ActingContext]) -> dict[st
         observed=observed_hits(calls),
         attached=load_hits(state.get("attached", [])),
         top_cosine=state["top_cosine"],
+        pictures=await prompt_pictures(request.pictures, request.earlier_pictures, parts.attachments.pictures),
         instruction=state["instruction"],
         spent=Usage.model_validate(state["usage"]),
         retrieve_ms=state["timings"].get("retrieve", 0.0),

@@ -22,6 +22,8 @@ from agents.attached import beside_attached
 from agents.chat_model import ToolOffer, ToolRequest
 from agents.context import draft
 from agents.drafts import StepDraft, TokenDraft
+from agents.pictures import NO_PICTURES, PromptPictures, prompt_pictures
+from agents.request import AnswerRequest
 from agents.sampling import sampling_of
 from tools.arguments import parse_arguments
 from tools.errors import ToolError
@@ -107,6 +109,7 @@ async def _ask(state: ActingState, runtime: Runtime[ActingContext], spec: AgentS
         passages=beside_attached(attached, found, limit=parts.answer.evidence_passages),
         tools=tools,
         examples=() if is_member else request.guidance.turns(),
+        pictures=NO_PICTURES if is_member else await _pictures(request, context),
     )
     settings = parts.settings
     limits = TurnLimits(settings.max_tokens_per_turn, settings.result_tokens, parts.answer.history_tokens)
@@ -123,6 +126,10 @@ async def _ask(state: ActingState, runtime: Runtime[ActingContext], spec: AgentS
         on_text=lambda text: runtime.stream_writer(TokenDraft(text, step)),
     )
     return _Asked(reply, prompt.report, facts)
+
+
+async def _pictures(request: AnswerRequest, context: ActingContext) -> PromptPictures:
+    return await prompt_pictures(request.pictures, request.earlier_pictures, context.parts.attachments.pictures)
 
 
 def _ended(state: ActingState, text: str) -> dict[str, Any]:

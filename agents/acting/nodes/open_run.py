@@ -13,9 +13,10 @@ from agents.acting.context import ActingContext
 from agents.acting.records import ActingState, Frame, dump_hits, load_request
 from agents.answer import ContextReport
 from agents.attached import ACTING_SHARE, attached_hits, attachment_names, room_for_attached, with_attached
-from agents.drafts import HitsDraft, QueryDraft
+from agents.drafts import HitsDraft, PicturesDraft, QueryDraft
 from agents.evidence_search import HITS_PER_PASSAGE, LOOKED_AT, MIN_HITS
 from agents.history import standalone_query
+from agents.pictures import prompt_pictures
 from agents.request import AnswerRequest
 from retrieval.types import Hit
 
@@ -27,7 +28,10 @@ async def open_run(state: ActingState, runtime: Runtime[ActingContext]) -> dict[
     request = load_request(state["request"])
     context = runtime.context
     spec = context.agent(request.agent)
-    frame = Frame(agent=request.agent, task=request.question, turns=[], variables={})
+    pictures = await prompt_pictures(request.pictures, request.earlier_pictures, context.parts.attachments.pictures)
+    if pictures:
+        runtime.stream_writer(PicturesDraft(pictures.given))
+    frame = Frame(agent=request.agent, task=pictures.behind(request.question), turns=[], variables={})
     attached = await _attached(request, context, beside=spec.documents)
     opened: dict[str, Any] = {
         "frames": [frame],
@@ -55,6 +59,9 @@ async def open_run(state: ActingState, runtime: Runtime[ActingContext]) -> dict[
     query = standalone_query(request.question, request.history)
     if query != request.question:
         runtime.stream_writer(QueryDraft(query))
+    if pictures.query:
+        query = f"{query} {pictures.query}"
+        runtime.stream_writer(QueryDraft(query, kind="picture"))
     kept = max(MIN_HITS, HITS_PER_PASSAGE * context.parts.answer.evidence_passages)
     result = await asyncio.to_thread(
         context.parts.retriever.search, query, search_filter=request.search_filter, limit=max(LOOKED_AT, kept)
@@ -81,7 +88,7 @@ async def _attached(request: AnswerRequest, context: ActingContext, *, beside: b
         share=ACTING_SHARE,
         beside=beside,
     )
-    texts = await parts.attached_texts(request.attachments)
+    texts = await parts.attachments.texts(request.attachments)
     query = standalone_query(request.question, request.history)
     return await attached_hits(texts, query, model=parts.chat_model, room=room)
 
@@ -90,6 +97,8 @@ def _taint(request: AnswerRequest, attached: tuple[Hit, ...]) -> str:
     """Where text from outside came from before anything was searched or called; empty without any."""
     if attached:
         return f"attached text {attachment_names(attached)}"
+    if given := (*request.pictures, *request.earlier_pictures):
+        return f"picture {given[0].name}"
     if request.prompt:
         return f"prompt {request.prompt}"
     if not request.guidance.speaks_for(request.user):

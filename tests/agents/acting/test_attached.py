@@ -11,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from agents.acting.context import ActingParts
 from agents.acting.runner import ActingRunner
 from agents.attached import AttachedText
+from agents.attachments import Attachments
 from agents.events import RunEvent
 from agents.testing import ScriptedCalls, ScriptedChatModel
 from tests.agents.acting.harness import Bench, answer_of, ask
@@ -27,7 +28,7 @@ class AttachedBench(Bench):
         async def read(ids: Sequence[str]) -> Sequence[AttachedText]:
             return [attached(*REPORT)] if ids else []
 
-        return replace(super().parts, attached_texts=read)
+        return replace(super().parts, attachments=Attachments(read))
 
 
 async def _run(bench: Bench, *, prompt: str = "", attachments: tuple[str, ...] = ("a1",)) -> list[RunEvent]:
