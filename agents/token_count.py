@@ -15,6 +15,8 @@ from pydantic import BaseModel
 logger = logging.getLogger(__name__)
 
 _AT_ONCE = 8
+_KEPT = 2048
+"""Counts that are remembered."""
 _TIME_LIMIT_SECONDS = 10.0
 _PIECE = re.compile(r"[A-Za-z]+|\s+|.", re.DOTALL)
 _LETTERS_PER_TOKEN = 3
@@ -29,11 +31,15 @@ class _Tokens(BaseModel):
 
 
 class TokenCounter:
-    """Counts with the server until it turns out to have no tokenizer, and estimates from then on."""
+    """Counts with the server until it turns out to have no tokenizer, and estimates from then on.
+
+    Remembers the latest counts: instructions, passages and earlier turns come again and again.
+    """
 
     def __init__(self, model: str) -> None:
         self._model = model
         self._asks_server = True
+        self._known: dict[str, int] = {}
 
     @property
     def asks_server(self) -> bool:
@@ -44,15 +50,25 @@ class TokenCounter:
         """Length of each text in tokens, special tokens not counted; through ``client`` where one is given."""
         if client and self._asks_server:
             at_once = asyncio.Semaphore(_AT_ONCE)
+            counts = {text: self._known[text] for text in texts if text in self._known}
+            missing = [text for text in dict.fromkeys(texts) if text not in counts]
             try:
                 async with asyncio.timeout(_TIME_LIMIT_SECONDS):
-                    return list(await asyncio.gather(*(self._ask(client, text, at_once) for text in texts)))
+                    counted = await asyncio.gather(*(self._ask(client, text, at_once) for text in missing))
+                counts |= zip(missing, counted, strict=True)
+                self._keep(counts)
+                return [counts[text] for text in texts]
             except openai.APIStatusError as error:
                 self._asks_server = error.status_code >= 500
                 logger.info("server has no tokenizer", extra={"status": error.status_code})
             except (openai.APIError, TimeoutError, ValueError) as error:
                 logger.warning("tokens are estimated", extra={"error": type(error).__name__})
         return [estimate_tokens(text) for text in texts]
+
+    def _keep(self, counts: dict[str, int]) -> None:
+        self._known |= counts
+        for oldest in list(self._known)[:-_KEPT]:
+            del self._known[oldest]
 
     async def _ask(self, client: AsyncOpenAI, text: str, at_once: asyncio.Semaphore) -> int:
         # Both servers have /tokenize at their root and pass over the other's field: "content" is llama.cpp's, "prompt"
