@@ -261,7 +261,7 @@ async def test_tokens_are_counted_by_llama_cpp_and_by_vllm(
 
 async def test_text_is_counted_once(stub: Stub, open_model: OpenModel, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("agents.token_count._KEPT", 2)
-    stub.pieces = [b'{"tokens": [1, 2, 3]}']
+    stub.pieces = [b"{", b'"tokens": [1, 2, 3]}']
     model = open_model()
 
     assert await model.count_tokens(["one", "other", "one"]) == [3, 3, 3]
