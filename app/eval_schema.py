@@ -10,6 +10,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints
 
 from agents.answer import Citation, Claim
+from app.schema import Text
 
 EvalKind: TypeAlias = Literal["answers", "retrieval"]
 EvalState: TypeAlias = Literal["queued", "running", "done", "stopped", "interrupted", "failed"]
@@ -43,7 +44,7 @@ class EvalQuestion(_Value):
     """One line of a question file. Fields that are not listed are notes for people and are left out."""
 
     id: _Name
-    question: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=8000)]
+    question: Text
     answer: str = ""
     """Reference answer, for people."""
     must_contain: tuple[str, ...] = ()

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field
 
 from agents.answer import Abstention, ContextReport, QueryKind
+from app.schema import Text
 from retrieval.explanation import HitExplanation, SearchExplanation
 from retrieval.filter_words import FilterKind
 
@@ -20,7 +21,7 @@ class SearchRequest(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    query: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=8000)]
+    query: Text
     collections: tuple[str, ...] = ()
     filter: dict[str, str | int | float | bool] = Field(default_factory=dict)
     """Metadata that must match; ``source`` compares with the document's source."""

@@ -1,4 +1,4 @@
-"""What a terminal shows of an agent at work, and the decisions that a person makes there and then."""
+"""What a terminal shows of a run at work, and the decisions that a person makes there and then."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from app.cli.approval_card import plain, print_card
 
 if TYPE_CHECKING:
     from agents.events import RunEvent, ToolCalled, ToolReturned
+    from agents.picture_record import GivenPicture
     from app.approval_schema import ApprovalCard
     from app.client import ApiClient
 
@@ -21,7 +22,7 @@ CHOICES = "a = approve, r = reject, l = leave it for later"
 
 
 def tell(event: RunEvent) -> None:
-    """One line on stderr for what an agent does; nothing for other events."""
+    """A line on stderr for what an agent does, what a search lost and what a model is given; nothing for the rest."""
     match event.type:
         case "tool_called":
             output.write_error(_called(event))
@@ -32,6 +33,11 @@ def tell(event: RunEvent) -> None:
         case "answer_reviewed":
             verdict = "approved" if event.approved else f"sent back: {_short(event.remark)}"
             output.write_error(f"{event.reviewer} {verdict}")
+        case "search_warned":
+            output.write_error(plain(f"Warning: {event.detail}"))
+        case "pictures_given":
+            for picture in event.pictures:
+                output.write_error(plain(_given(picture)))
         case _:
             pass
 
@@ -68,6 +74,11 @@ async def _decide(client: ApiClient, card: ApprovalCard) -> bool:
         # Somebody else was faster: their decision stands, and the run goes on with it.
         output.write_error(str(error))
     return True
+
+
+def _given(picture: GivenPicture) -> str:
+    words = f"{picture.words:,} words were read from {picture.name}"
+    return f"The model sees {picture.name}; {words}." if picture.seen else f"The model cannot see pictures; {words}."
 
 
 def _called(event: ToolCalled) -> str:

@@ -15,7 +15,7 @@ import typer
 
 from app.cli import exits, output
 from app.cli.acting import decide_here, tell
-from app.cli.attaching import attach_all, fill_prompt, parse_prompt
+from app.cli.attaching import attach_all, attach_pictures, fill_prompt, parse_prompt
 from app.cli.drawing import given, parse_sampling, read_schema
 from app.cli.invocation import current, parse_filter, parse_request
 from app.cli.presets import parse_preset
@@ -55,6 +55,10 @@ def ask(
         list[str] | None,
         typer.Option(metavar="WHAT", help="Attach a file, `mcp:SERVER:URI` or `doc:ID`; may be repeated."),
     ] = None,
+    image: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="Put a picture beside the question, a screenshot say; may be repeated."),
+    ] = None,
     prompt: Annotated[str, typer.Option(metavar="SERVER/NAME", help="Start from this prompt of an MCP server.")] = "",
     arg: Annotated[
         list[str] | None, typer.Option(metavar="NAME=VALUE", help="Fill in a blank of the prompt; may be repeated.")
@@ -85,6 +89,8 @@ def ask(
 
     With --schema the object alone goes to standard output, and what proves each value to standard error.
 
+    A model that sees is sent the pictures of --image; any model is given the words that are read from them.
+
     A prompt's words are shown before they are sent; a QUESTION beside it is put behind them.
 
     Example: groundwork ask 'Why did my pod restart? Last termination reason: OOMKilled' --attach events.txt
@@ -111,6 +117,7 @@ def ask(
     async def work(client: ApiClient) -> Ending:
         thread_id = thread or await new_thread(client)
         await attach_all(client, thread_id, attach or [])
+        await attach_pictures(client, thread_id, image or [])
         if choice is None:
             return await run_question(client, thread_id, request, on_token)
         words = await fill_prompt(client, thread_id, choice, send=yes)

@@ -14,7 +14,7 @@ from app.cli import output
 from app.cli.approval_card import plain
 
 if TYPE_CHECKING:
-    from app.attachment_schema import AttachRequest
+    from app.attachment_schema import Attachment, AttachRequest
     from app.client import ApiClient
 
 SERVER_MARK = "mcp:"
@@ -64,15 +64,28 @@ async def attach_all(client: ApiClient, thread_id: str, named: Sequence[str]) ->
         if request is not None:
             entry = await client.attachments.attach(thread_id, request)
         else:
-            path = Path(name)
-            try:
-                data = path.read_bytes()
-            except OSError as error:
-                raise typer.BadParameter(
-                    f"{name!r} cannot be read: {error.strerror}.", param_hint="--attach"
-                ) from error
-            entry = await client.attachments.attach_file(thread_id, path.name, data)
-        output.write_error(plain(f"Attached {entry.name} ({entry.characters:,} characters)."))
+            data = _bytes_of(Path(name), option="--attach")
+            entry = await client.attachments.attach_file(thread_id, Path(name).name, data)
+        output.write_error(plain(_attached(entry)))
+
+
+async def attach_pictures(client: ApiClient, thread_id: str, files: Sequence[Path]) -> None:
+    """Put pictures of this machine beside the next question.
+
+    Raises:
+        typer.BadParameter: One cannot be read, or is no picture.
+        ApiProblem: The API refuses one.
+    """
+    from app.picture_making import is_picture
+
+    for path in files:
+        data = _bytes_of(path, option="--image")
+        if not is_picture(data):
+            raise typer.BadParameter(
+                f"{str(path)!r} is no PNG, JPEG, WebP or GIF; other files go with --attach.", param_hint="--image"
+            )
+        entry = await client.attachments.attach_file(thread_id, path.name, data)
+        output.write_error(plain(_attached(entry)))
 
 
 async def fill_prompt(client: ApiClient, thread_id: str, choice: PromptToFill, *, send: bool) -> str:
@@ -105,6 +118,19 @@ async def fill_prompt(client: ApiClient, thread_id: str, choice: PromptToFill, *
             entry = await client.attachments.attach(thread_id, request)
             output.write_error(plain(f"Attached {entry.name} ({entry.characters:,} characters)."))
     return question
+
+
+def _bytes_of(path: Path, *, option: str) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise typer.BadParameter(f"{str(path)!r} cannot be read: {error.strerror}.", param_hint=option) from error
+
+
+def _attached(entry: Attachment) -> str:
+    if entry.picture is None:
+        return f"Attached {entry.name} ({entry.characters:,} characters)."
+    return f"Attached the picture {entry.name} ({entry.picture.words:,} words read from it)."
 
 
 def _request(name: str) -> AttachRequest | None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from pydantic import JsonValue, TypeAdapter
 
 from agents.answer import Answer, Citation
-from agents.events import EVENT_ADAPTER, ClaimsChecked, HitsFound, RunEvent
+from agents.events import EVENT_ADAPTER, ClaimsChecked, HitsFound, PicturesGiven, RunEvent
 from agents.proof_record import EvidencePassage, ProofRecord
 from app.receipts.digests import chain, part_digests, whole_digest
 from app.receipts.schema import (
@@ -22,6 +22,7 @@ from app.receipts.schema import (
     ReceiptAnswer,
     ReceiptCitation,
     ReceiptMaking,
+    ReceiptPicture,
     ReceiptProof,
     ReceiptQuestion,
     ReceiptRun,
@@ -35,7 +36,7 @@ from app.schema import RunInfo
 _LOOKED_INTO_BYTES = 64 * 1024 * 1024
 """In larger files no quote is looked for."""
 _PART: TypeAdapter[object] = TypeAdapter(object)
-_RECORDED = ('"type":"claims_checked"', '"type":"hits_found"')
+_RECORDED = ('"type":"claims_checked"', '"type":"hits_found"', '"type":"pictures_given"')
 """Events that a receipt is made of; the others, tokens above all, are not parsed."""
 
 
@@ -117,8 +118,9 @@ def _run(run: RunInfo, stored: Sequence[str]) -> ReceiptRun:
 def _question(run: RunInfo, events: Sequence[RunEvent], seal: RunSeal | None) -> ReceiptQuestion:
     found = [event.query for event in events if isinstance(event, HitsFound)]
     searched = found[-1] if found and found[-1] != run.question else ""
+    pictures = _pictures(events)
     if seal is None:
-        return ReceiptQuestion(text=run.question, searched=searched)
+        return ReceiptQuestion(text=run.question, searched=searched, pictures=pictures)
     return ReceiptQuestion(
         text=run.question,
         searched=searched,
@@ -126,7 +128,13 @@ def _question(run: RunInfo, events: Sequence[RunEvent], seal: RunSeal | None) ->
         history_sha256=seal.history_sha256,
         collections=seal.collections,
         filter=seal.filter,
+        pictures=pictures,
     )
+
+
+def _pictures(events: Sequence[RunEvent]) -> tuple[ReceiptPicture, ...]:
+    given = [picture for event in events if isinstance(event, PicturesGiven) for picture in event.pictures]
+    return tuple(ReceiptPicture(name=one.name, sha256=one.sha256, words=one.words, seen=one.seen) for one in given)
 
 
 def _making(seal: RunSeal | None) -> ReceiptMaking | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from app.receipts.report import Against, DocumentCheck, KeyCheck, SentenceCheck, VerifyReport
-from app.receipts.schema import Receipt
+from app.receipts.schema import Receipt, ReceiptPicture
 
 _STATES = {
     "holds": "Everything holds.",
@@ -43,6 +43,10 @@ def report_markdown(report: VerifyReport) -> str:
 def receipt_markdown(receipt: Receipt) -> str:
     """The receipt itself, unchecked: answer, sentences with their quotes, sources."""
     lines = [f"# {_one_line(receipt.question.text)}", "", receipt.answer.text, ""]
+    if pictures := receipt.question.pictures:
+        lines += ["## Pictures beside the question", ""]
+        lines += [f"- {_one_line(one.name)}, SHA-256 `{one.sha256}`, {_given(one)}" for one in pictures]
+        lines.append("")
     if receipt.claims:
         lines += ["## Sentences", ""]
     for number, claim in enumerate(receipt.claims, start=1):
@@ -60,6 +64,11 @@ def receipt_markdown(receipt: Receipt) -> str:
     made_with = f"model {receipt.answer.model}{_preset(receipt)}"
     lines += ["", f"Run {receipt.run.run_id}, asked {receipt.run.asked_at}, {made_with}."]
     return "\n".join(lines) + "\n"
+
+
+def _given(picture: ReceiptPicture) -> str:
+    words = f"{picture.words} words read from it"
+    return f"seen by the model, with {words}" if picture.seen else f"not seen by the model, which was given {words}"
 
 
 def _preset(receipt: Receipt) -> str:

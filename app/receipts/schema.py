@@ -81,6 +81,18 @@ class ReceiptRun(_Value):
     """End of a hash chain over them, ``app.receipts.digests.chain``."""
 
 
+class ReceiptPicture(_Value):
+    """A picture beside the question. It is no evidence, so its bytes are not in the receipt."""
+
+    name: str
+    sha256: str
+    """Hash of its bytes as they were kept."""
+    words: int
+    """Words that were read from it."""
+    seen: bool
+    """Whether the model was sent the picture, or the words alone."""
+
+
 class ReceiptQuestion(_Value):
     """What was asked, and what had been said before."""
 
@@ -93,6 +105,8 @@ class ReceiptQuestion(_Value):
     """Over role and text of each message, ``app.receipts.digests.digest``."""
     collections: tuple[str, ...] = ()
     filter: dict[str, str | int | float | bool] = {}
+    pictures: tuple[ReceiptPicture, ...] = ()
+    """Pictures that the model was given with it, those of earlier turns included."""
 
 
 class ReceiptMaking(_Value):

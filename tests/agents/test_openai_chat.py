@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from agents.answer import Usage
-from agents.chat_model import ChatDelta, ChatMessage, Sampling
+from agents.chat_model import ChatDelta, ChatMessage, Image, Sampling
 from agents.errors import AgentError, ModelRefused, ModelTimeout, ModelUnavailable
 from agents.openai_chat import OpenAIChatModel, TimeLimits
 
@@ -282,3 +282,23 @@ async def test_server_without_a_tokenizer_is_asked_once(stub: Stub, open_model: 
     assert first == [7]
     assert again == [7, 0]
     assert len(stub.requests) == 1
+
+
+async def test_pictures_go_out_as_parts_before_the_words(stub: Stub, open_model: OpenModel) -> None:
+    told = (
+        ChatMessage("system", "rules"),
+        ChatMessage("user", "What is this?", images=(Image("image/png", b"\x89P"),)),
+    )
+
+    assert [delta async for delta in open_model().stream(told, Sampling())]
+
+    assert stub.requests[-1][1]["messages"] == [
+        {"role": "system", "content": "rules"},
+        {
+            "role": "user",
+            "content": [
+                {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVA="}},
+                {"type": "text", "text": "What is this?"},
+            ],
+        },
+    ]

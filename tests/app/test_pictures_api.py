@@ -144,6 +144,9 @@ async def test_blind_model_is_given_the_words_alone(blind: World) -> None:
     assert all(f"> {line}" in content for line in lines)
     assert (run["state"], run["pictures"][0]["seen"], run["pictures"][0]["words"]) == ("answered", False, 16)
     assert run["answer"]["citations"][0]["source"].endswith("handbook.md"), "documents alone are cited"
+    receipt = (await blind.http.get(f"/api/runs/{run['run_id']}/receipt")).json()
+    told = {key: run["pictures"][0][key] for key in ("name", "sha256", "words", "seen")}
+    assert receipt["question"]["pictures"] == [told]
 
 
 async def test_picture_that_tells_a_blind_model_nothing_is_refused_and_waits(blind: World) -> None:

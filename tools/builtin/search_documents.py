@@ -48,7 +48,8 @@ def search_documents_tool(searcher: Searcher, shelf: DocumentShelf) -> Tool:
         except RetrievalError as error:
             raise ToolError(f"The search failed: {error}") from error
         passages = [passage_of(hit.chunk) for hit in result.hits]
-        return ToolOutput(_as_text(query, passages), structured(passages))
+        told = [_as_text(query, passages), *(f"Warning: {warning.detail}" for warning in result.warnings)]
+        return ToolOutput("\n\n".join(told), structured(passages))
 
     return function_tool(search_documents, risk="read", idempotent=True)
 

@@ -12,7 +12,10 @@ from agents.acting.context import ActingParts
 from agents.acting.runner import ActingRunner
 from agents.attached import AttachedText
 from agents.attachments import Attachments
-from agents.events import RunEvent
+from agents.chat_model import Image
+from agents.events import PicturesGiven, RunEvent
+from agents.picture_record import GivenPicture
+from agents.pictures import PictureContent
 from agents.testing import ScriptedCalls, ScriptedChatModel
 from tests.agents.acting.harness import Bench, answer_of, ask
 from tests.agents.test_attached import QUESTION, REPLY, REPORT, attached
@@ -59,3 +62,29 @@ async def test_question_made_from_a_servers_prompt_taints_as_well(engine: AsyncE
     await _run(bench, prompt="notes/sum_up", attachments=())
     (call,) = await bench.waiting()
     assert call.taint_source == "prompt notes/sum_up"
+
+
+async def test_agent_sees_a_picture_in_its_task_and_a_picture_taints(engine: AsyncEngine) -> None:
+    given = GivenPicture(
+        attachment_id="p1", name="shot.png", media_type="image/png", width=90, height=90, sha256="", words=2, seen=True
+    )
+
+    async def read(_ids: Sequence[str]) -> Sequence[PictureContent]:
+        return [PictureContent("p1", "shot.png", "image/png", b"png", "exit code 137")]
+
+    class PictureBench(Bench):
+        @property
+        def parts(self) -> ActingParts:
+            return replace(super().parts, attachments=Attachments(pictures=read))
+
+    bench = PictureBench(engine, ScriptedChatModel([RAISE, REPLY]), texts=())
+    runner = ActingRunner(leases=bench.leases, checkpointer=bench.saver)
+    request = replace(ask(QUESTION), pictures=(given,))
+    events = [event async for event in runner.run(request, bench.parts)]
+
+    (task,) = [message for message in bench.model.prompts[0] if message.images]
+    assert task.images == (Image("image/png", b"png"),)
+    assert "> exit code 137" in task.content
+    assert [event.pictures for event in events if isinstance(event, PicturesGiven)] == [(given,)]
+    (call,) = await bench.waiting()
+    assert call.taint_source == "picture shot.png"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from retrieval.errors import StoreUnavailable
-from retrieval.types import Chunk, Hit, HitScores, SearchFilter, SearchResult, SearchTimings
+from retrieval.types import Chunk, Hit, HitScores, SearchFilter, SearchResult, SearchTimings, SearchWarning
 from tests.retrieval.oracle import may_be_seen
 
 TEXT = "# Limits\n\nA container over its memory limit is killed.\n\nRaise the limit to at most twice its value.\n"
@@ -45,8 +45,9 @@ CHUNKS = [chunk(0, 0, 56, section="Kills"), chunk(1, 40, len(TEXT), section="Rai
 class Shelf:
     """The ledger, the store and the search at once."""
 
-    def __init__(self, *, broken: bool = False) -> None:
+    def __init__(self, *, broken: bool = False, warnings: tuple[SearchWarning, ...] = ()) -> None:
         self.broken = broken
+        self.warnings = warnings
         self.scopes: list[SearchFilter] = []
 
     async def document(self, document_id: str) -> Document | None:
@@ -74,4 +75,4 @@ class Shelf:
         words = set(query.lower().split())
         found = [chunk for chunk in CHUNKS if words & set(chunk.text.lower().split())][:limit]
         hits = tuple(Hit(rank, replace(chunk), HitScores(fused=1 / rank)) for rank, chunk in enumerate(found, start=1))
-        return SearchResult(query, hits, SearchTimings(0, 0, 0, 0))
+        return SearchResult(query, hits, SearchTimings(0, 0, 0, 0), warnings=self.warnings)

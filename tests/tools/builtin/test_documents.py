@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import pytest
 
-from retrieval.types import SearchFilter
+from retrieval.types import SearchFilter, SearchWarning
 from tests.tools.builtin.shelf import TEXT, Shelf
 from tools.arguments import validate_arguments
 from tools.builtin.read_document import MAX_CHARS, read_document_tool
@@ -37,6 +37,12 @@ async def test_found_passages_carry_all_that_a_citation_needs() -> None:
         "text": TEXT[0:56],
     }
     assert output.text.startswith("[1] Limits, Kills, page 1 (document_id doc-1, from character 0)\n# Limits")
+
+
+async def test_a_search_that_lost_a_step_says_so_to_the_model() -> None:
+    shelf = Shelf(warnings=(SearchWarning("rerank_failed", "The reranker did not answer."),))
+    output = await search_documents_tool(shelf, shelf).function({"query": "container"}, CONTEXT)
+    assert output.text.endswith("\n\nWarning: The reranker did not answer.")
 
 
 async def test_a_named_collection_alone_is_searched() -> None:
