@@ -37,7 +37,7 @@ Phase: TypeAlias = Literal["reading", "writing"]
 
 QUESTION = "Write a very long report about the orders service, its limits, probes, rollouts, backups and secrets."
 MAX_TOKENS = 400
-NOTE_WORDS = 220
+NOTE_WORDS = 120
 """Words of an earlier turn that no other sample has, so that a prompt has to be read from its beginning."""
 PATIENCE_SECONDS = 60.0
 MOMENT_SECONDS = 1.0

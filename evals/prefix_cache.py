@@ -134,8 +134,10 @@ class _Pair(NamedTuple):
     first_seconds_without: float
 
 
-async def measure(engine: Engine, home: Path, *, say: Callable[[str], None]) -> dict[str, Reuse]:
-    """Second turns of chats, and second rounds of an agent."""
+async def measure(
+    engine: Engine, home: Path, *, chats: int, tasks: int, say: Callable[[str], None]
+) -> dict[str, Reuse]:
+    """Second turns of so many chats, and second rounds of an agent in so many tasks."""
     inner = OpenAIChatModel(
         engine.base_url, name=engine.model, context_tokens=engine.context_tokens, api_key=engine.api_key
     )
@@ -149,7 +151,7 @@ async def measure(engine: Engine, home: Path, *, say: Callable[[str], None]) -> 
             open_client(engine.headers) as http,
         ):
             anew = _Anew(engine, http)
-            for question, follow_up in CHATS:
+            for question, follow_up in CHATS[:chats]:
                 thread = await _thread(api)
                 await _answered(api, thread, question)
                 model.calls.clear()
@@ -157,7 +159,7 @@ async def measure(engine: Engine, home: Path, *, say: Callable[[str], None]) -> 
                 if model.calls:
                     turns.append(await anew.beside(model.calls[-1]))
                     say(f"turn: {turns[-1].call.share:.2f} of {turns[-1].call.prompt_tokens} tokens; {follow_up}")
-            for fact in FACTS:
+            for fact in FACTS[:tasks]:
                 model.calls.clear()
                 await _acted(api, f"Remember this fact with your tool: {fact}.")
                 offered = [call for call in model.calls if call.offered]
@@ -237,12 +239,14 @@ async def _acted(api: ApiClient, task: str) -> None:
 def main(
     home: Annotated[Path, typer.Option(help="Home with the models, and for vLLM with its environment.")],
     engine: Annotated[EngineKind, typer.Option(help="The model server.")] = "llama.cpp",
+    chats: Annotated[int, typer.Option(min=1, max=len(CHATS), help="Chats of two turns.")] = len(CHATS),
+    tasks: Annotated[int, typer.Option(min=1, max=len(FACTS), help="Tasks for an agent.")] = len(FACTS),
 ) -> None:
     """Print the figures as JSON."""
 
     async def run() -> dict[str, Reuse]:
         async with open_engine(engine, home) as opened:
-            return await measure(opened, home, say=lambda text: typer.echo(text, err=True))
+            return await measure(opened, home, chats=chats, tasks=tasks, say=_say)
 
     try:
         figures = asyncio.run(run())
@@ -251,6 +255,10 @@ def main(
         raise typer.Exit(4) from error
     told = {name: reuse._asdict() for name, reuse in figures.items()}
     typer.echo(json.dumps({"engine": engine, **told}, indent=2))
+
+
+def _say(text: str) -> None:
+    typer.echo(text, err=True)
 
 
 if __name__ == "__main__":
