@@ -34,7 +34,8 @@ def open_attach_dialog() -> None:
 @st.dialog("Attach to this chat", icon=":material/attach_file:", width="medium")
 def _dialog() -> None:
     st.caption(
-        "Questions of this chat see attached texts first, and answers cite them. They are not searched elsewhere."
+        "Questions of this chat see attached texts first, and answers cite them. They are not searched elsewhere. A "
+        "picture goes with the next question."
     )
     source = st.segmented_control(
         "Source",
@@ -174,7 +175,9 @@ def _draw_piece(piece: ResourcePiece) -> None:
 
 def _draw_file() -> None:
     file = st.file_uploader(
-        "A small file", key="attach-file", help="Text, Markdown, PDF, Word and whatever is ingested."
+        "A small file",
+        key="attach-file",
+        help="Text, Markdown, PDF, Word and whatever is ingested. A picture goes with your next question.",
     )
     clicked = st.button(
         "Attach", key="attach-file-send", type="primary", icon=":material/attach_file:", disabled=file is None

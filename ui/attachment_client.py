@@ -1,4 +1,4 @@
-"""Calls of the API about texts attached to a chat."""
+"""Calls of the API about texts and pictures attached to a chat."""
 
 from __future__ import annotations
 
@@ -28,13 +28,17 @@ class AttachmentCalls:
         return self._http.send("POST", _path(thread_id), Attachment, body=request)
 
     def attach_file(self, thread_id: str, name: str, data: bytes) -> Attachment:
-        """Attach the text of a file."""
+        """Attach a picture to the next question, or the text of any other file."""
         files = [("file", (name, data, "application/octet-stream"))]
         return self._http.send_files(f"{_path(thread_id)}/file", Attachment, files=files, form={})
 
     def read(self, thread_id: str, attachment_id: str) -> AttachmentText:
         """An attached text, also one that was removed."""
         return self._http.get(f"{_path(thread_id)}/{segment(attachment_id)}", AttachmentText)
+
+    def picture(self, thread_id: str, attachment_id: str) -> bytes:
+        """The file of a picture."""
+        return self._http.get_bytes(f"{_path(thread_id)}/{segment(attachment_id)}/picture")
 
     def remove(self, thread_id: str, attachment_id: str) -> None:
         """Take a text off."""

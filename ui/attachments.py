@@ -10,12 +10,14 @@ from app.attachment_schema import Attachment
 from ui import prompt_in_box, session
 from ui.attach_dialog import open_attach_dialog
 from ui.errors import ApiRefused, UiError
+from ui.pictures import CHIP_WIDTH, draw_picture
 from ui.prompt_dialog import open_prompt_dialog
 from ui.session import PassageKey
 from ui.wording import literal, plural, shorten
 
 NAME_LENGTH = 28
-_KINDS = {"resource": "Resource of", "file": "File", "document": "Document"}
+_GOES = "; it goes with your next question"
+_KINDS = {"resource": "Resource of", "file": "File", "document": "Document", "picture": "Picture"}
 
 
 def draw_attachments(thread_id: str | None) -> None:
@@ -45,14 +47,18 @@ def _attached(thread_id: str | None) -> Sequence[Attachment]:
 
 
 def _draw_chip(entry: Attachment) -> None:
-    """One attached text: a click opens it, the cross takes it off."""
+    """One attached text, or a picture that waits: a click opens it, the cross takes it off."""
     name = shorten(entry.name, NAME_LENGTH)
+    picture = entry.picture
+    told = f"{plural(picture.words, 'word')} read from it" if picture else plural(entry.characters, "character")
     with st.container(horizontal=True, gap=None, width="content", wrap=False, key=f"chip-{entry.attachment_id}"):
+        if picture:
+            draw_picture(entry.thread_id, entry.attachment_id, width=CHIP_WIDTH)
         st.button(
             literal(name),
             key=f"attached-{entry.attachment_id}",
-            icon=":material/description:",
-            help=literal(f"{origin(entry)}, {plural(entry.characters, 'character')}"),
+            icon=":material/image:" if picture else ":material/description:",
+            help=literal(f"{origin(entry)}, {told}{_GOES if picture else ''}"),
             on_click=session.ask_to_open,
             args=(PassageKey("", "", thread_id=entry.thread_id, attachment_id=entry.attachment_id),),
         )

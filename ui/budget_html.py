@@ -15,6 +15,7 @@ COLOURS: Final = {
     "memory": "#b0566f",
     "history": "#9a6fb0",
     "evidence": "#1f8a8a",
+    "pictures": "#4f7fd0",
     "tools": "#c98a2b",
     "reserve": "#b9c2cc",
 }
@@ -23,6 +24,7 @@ _WORDS: Final = {
     "memory": "memory",
     "history": "earlier turns",
     "evidence": "passages and question",
+    "pictures": "pictures",
     "tools": "tools",
     "reserve": "kept for the answer",
 }

@@ -15,11 +15,13 @@ from ui.call_wording import moment
 from ui.client import ApiClient
 from ui.errors import ApiRefused, UiError
 from ui.markup import text_html
+from ui.pictures import draw_picture
 from ui.session import PassageKey
 from ui.wording import literal, place, reflowed
 
 CHAT_PAGE = "views/chat.py"
 DOCUMENTS_PAGE = "views/documents.py"
+PICTURE_WIDTH = 480
 ATTACHED_CHARACTERS = 20_000
 """How much of an attached text is shown where no quote is meant."""
 CONTEXT_CHARACTERS = 700
@@ -38,6 +40,8 @@ class Passage(NamedTuple):
     is_result: bool = False
     """Whether it is what a tool returned, not a document's."""
     document_id: str = ""
+    picture: PassageKey | None = None
+    """The picture whose words the text is."""
 
 
 def draw_requested_passage() -> None:
@@ -59,6 +63,9 @@ def _drawer(wanted: PassageKey) -> None:
     st.caption(literal(passage.source))
     if passage.remark:
         st.warning(passage.remark, icon=":material/warning:")
+    if passage.picture:
+        draw_picture(passage.picture.thread_id, passage.picture.attachment_id, width=PICTURE_WIDTH)
+        st.caption("Words that were read from it:" if passage.text else "No words were read from it.")
     text = passage.text if passage.is_result else reflowed(passage.text)
     st.html(text_html(text, [(passage.start, passage.end)]))
     if passage.is_result:
@@ -115,7 +122,9 @@ def _attached_text(client: ApiClient, thread_id: str, attachment_id: str) -> Pas
     if len(text) > ATTACHED_CHARACTERS:
         remark = f"These are the first {ATTACHED_CHARACTERS:,} of {len(text):,} characters."
         text = text[:ATTACHED_CHARACTERS]
-    return Passage(read.attachment.name, _attached_source(read.attachment), text, 0, 0, remark, is_result=True)
+    picture = PassageKey("", "", thread_id=thread_id, attachment_id=attachment_id) if read.attachment.picture else None
+    source = _attached_source(read.attachment)
+    return Passage(read.attachment.name, source, text, 0, 0, remark, is_result=True, picture=picture)
 
 
 def _quoted_attachment(client: ApiClient, thread_id: str, citation: Citation) -> Passage:

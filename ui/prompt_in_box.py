@@ -18,6 +18,11 @@ def put(prompt: PromptChoice, text: str) -> None:
     st.session_state[_TEXT] = text
 
 
+def put_back(text: str) -> None:
+    """Have words that could not be sent put into the box again."""
+    st.session_state[_TEXT] = text
+
+
 def current() -> PromptChoice | None:
     """The prompt that the words in the box are from."""
     return st.session_state.get(_CHOICE)

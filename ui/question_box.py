@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 import streamlit as st
 
 from app.schema import QUESTION_CHARACTERS, AgentInfo, RunInfo, ThreadDetail
 from ui import prompt_in_box, session
+from ui.errors import UiError
+from ui.new_thread import begin_thread
+from ui.pictures import KINDS
+from ui.pictures import QUESTION as PICTURE_QUESTION
 from ui.wording import literal, plural, shorten
 
 PLAIN: Final = "Answers"
@@ -17,7 +21,21 @@ _HELD = "question_held"
 _AGENT = "chosen_agent"
 
 
-def draw_question_box(active: RunInfo | None, waiting: int, *, agent: str) -> str | None:
+class Typed(NamedTuple):
+    """What was sent from the box."""
+
+    text: str
+    pictures: tuple[Picture, ...] = ()
+
+
+class Picture(NamedTuple):
+    """A picture that was dropped on the box, pasted into it or chosen."""
+
+    name: str
+    data: bytes
+
+
+def draw_question_box(active: RunInfo | None, waiting: int, *, agent: str) -> Typed | None:
     """Draw the box; returns what was asked, once.
 
     Args:
@@ -26,17 +44,41 @@ def draw_question_box(active: RunInfo | None, waiting: int, *, agent: str) -> st
         agent: Who is to answer; empty for answers from documents alone.
     """
     prompt_in_box.fill_box()
-    question = st.chat_input(
+    sent = st.chat_input(
         _placeholder(active, waiting, agent),
         key=prompt_in_box.QUESTION_BOX,
         max_chars=QUESTION_CHARACTERS,
+        accept_file="multiple",
+        file_type=KINDS,
         disabled=active is not None and active.state == "running",
     )
-    if question and active is not None:
-        # Calls wait: sending would reject them. The person says so first.
-        st.session_state[_HELD] = question
+    if sent is None:
         return None
-    return question
+    pictures = tuple(Picture(file.name, file.getvalue()) for file in sent.files)
+    text = sent.text.strip() or (PICTURE_QUESTION if pictures else "")
+    return Typed(text, pictures) if text else None
+
+
+def attach_pictures(typed: Typed) -> None:
+    """Attach what was sent with a question to the open thread, a new one when none is open.
+
+    When one is refused, that is said, the words go back into the box, and the page is drawn anew.
+    """
+    try:
+        thread_id = session.thread_id() or begin_thread()
+        session.open_thread(thread_id)
+        with st.spinner("Reading the picture …"):
+            for picture in typed.pictures:
+                session.client().attachments.attach_file(thread_id, picture.name, picture.data)
+    except UiError as error:
+        session.notify("error", str(error))
+        prompt_in_box.put_back(typed.text)
+        st.rerun()
+
+
+def hold(question: str) -> None:
+    """Calls wait, and sending would reject them: the person is asked first."""
+    st.session_state[_HELD] = question
 
 
 def confirm_held_question(active: RunInfo | None, waiting: int) -> None:

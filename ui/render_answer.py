@@ -15,6 +15,7 @@ from ui.answer_component import draw_answer
 from ui.budget_html import budget_line_html
 from ui.markup import markdown_html
 from ui.passages_html import claims_html, passages_html
+from ui.pictures import draw_remarks
 from ui.receipt_button import draw_receipt_button
 from ui.session import PassageKey
 from ui.steps import draw_reviews, draw_steps
@@ -68,6 +69,7 @@ def _draw_answer(run: RunInfo, answer: Answer) -> None:
                 on_click=_open_citation,
                 args=(run.run_id, citations[0].number),
             )
+    draw_remarks(run, answer)
     _draw_figures(run, answer)
     _draw_details(run, answer)
 

@@ -14,6 +14,7 @@ from agents.events import (
     ClaimsChecked,
     HitsFound,
     ObjectPart,
+    PicturesGiven,
     QueryRewritten,
     RunCancelled,
     RunEvent,
@@ -92,6 +93,9 @@ def _apply(view: RunView, event: RunEvent) -> RunView:
             return replace(view, query=event.question)
         case QueryRewritten() | SearchWarned() | HitsFound():
             return _searched(view, event)
+        case PicturesGiven():
+            # The run itself says it, with its question.
+            return view
         case Token() | ObjectPart():
             return _written(view, event)
         case RunWaiting():

@@ -8,6 +8,7 @@ from app.schema import QUESTION_CHARACTERS, RunInfo
 from ui import session
 from ui.cards import draw_notes
 from ui.kept_cases import draw_keep_button
+from ui.pictures import draw_beside_question
 from ui.render_answer import draw_ended
 from ui.session import Question
 from ui.stream import draw_active
@@ -31,6 +32,7 @@ def draw_turn(turn: Turn, *, is_last: bool) -> None:
             _draw_editor(version)
         else:
             _draw_question(version, can_change=is_last and place == len(turn.versions) - 1)
+        draw_beside_question(first)
     with st.chat_message("assistant", avatar=":material/smart_toy:" if first.agent else ":material/fact_check:"):
         for part in version:
             if part.continues:

@@ -13,7 +13,14 @@ from ui.model_panel import draw_model_panel
 from ui.new_thread import begin_thread
 from ui.passage_drawer import DOCUMENTS_PAGE, draw_requested_passage
 from ui.problem import draw_notice
-from ui.question_box import confirm_held_question, draw_agent_picker, draw_question_box
+from ui.question_box import (
+    Typed,
+    attach_pictures,
+    confirm_held_question,
+    draw_agent_picker,
+    draw_question_box,
+    hold,
+)
 from ui.thread_list import draw_thread_list
 from ui.turn_view import draw_turn
 from ui.turns import turns_of
@@ -51,9 +58,9 @@ def draw() -> None:
             draw_model_panel(client.models.list(), client.presets.list(), detail.thread if detail else None)
             draw_attachments(thread_id)
         typed = draw_question_box(active, waiting, agent=agent)
-    question = session.take_question() or (session.Question(typed) if typed else None)
+    question = session.take_question() or (_typed(typed, active) if typed else None)
     if question and (active is None or active.state == "waiting"):
-        _ask(question, thread_id, collections=chosen, agent=active.agent if active else agent)
+        _ask(question, session.thread_id(), collections=chosen, agent=active.agent if active else agent)
     draw_requested_passage()
     confirm_destructive()
     confirm_held_question(active, waiting)
@@ -62,6 +69,16 @@ def draw() -> None:
         _draw_agents(agents)
     else:
         _draw_thread(detail, active)
+
+
+def _typed(typed: Typed, active: RunInfo | None) -> session.Question | None:
+    """The question that was sent from the box; its pictures wait in the thread until it takes them."""
+    if typed.pictures:
+        attach_pictures(typed)
+    if active is not None:
+        hold(typed.text)
+        return None
+    return session.Question(typed.text)
 
 
 def _waiting(active: RunInfo | None) -> int:

@@ -24,6 +24,7 @@ _TITLE_LENGTH = 40
 _QUERY_KINDS = {
     "follow_up": "Made self-contained",
     "filtered": "Without the words of filters",
+    "picture": "With the words of a picture",
     "part": "A part of the question",
     "again": "Searched again, too little was found",
 }
