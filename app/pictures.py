@@ -126,7 +126,7 @@ class PictureService:
         given = fitted([_given(entry, seen=sees) for entry in entries], tokens=room)
         for picture in given[: len(asked)]:
             if not (picture.seen or picture.words):
-                raise ModelBlind(_nothing_of(picture, sight, sees=sees, reads=self._maker.reads_pictures()))
+                raise ModelBlind(_nothing_of(picture, sight, reads=self._maker.reads_pictures()))
         useful = tuple(picture for picture in given[len(asked) :] if picture.seen or picture.words)
         return ChosenPictures(given[: len(asked)], useful)
 
@@ -166,12 +166,14 @@ def _given(entry: Attachment, *, seen: bool) -> GivenPicture:
     )
 
 
-def _nothing_of(picture: GivenPicture, sight: Sight, *, sees: bool, reads: str) -> str:
-    why = (
-        f"has no room for {picture.name!r} in its context window ({picture.tokens:,} tokens)"
-        if sees
-        else f"cannot see pictures, so {picture.name!r} would tell it nothing"
-    )
+def _nothing_of(picture: GivenPicture, sight: Sight, *, reads: str) -> str:
+    match sight.capabilities.images:
+        case True:
+            why = f"has no room for {picture.name!r} in its context window ({picture.tokens:,} tokens)"
+        case False:
+            why = f"cannot see pictures, so {picture.name!r} would tell it nothing"
+        case None:
+            why = f"does not say whether it sees pictures such as {picture.name!r}, for its server does not answer"
     others = ", ".join(name for name in sight.seeing if name != sight.model)
     advice = f"choose one that sees ({others})" if others else "write what it shows"
     return f"The model {sight.model!r} {why}: {reads or 'no words were found in it'}. Remove the picture, or {advice}."
