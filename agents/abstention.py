@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from agents.answer import Abstention, NearestPassage
 from agents.citations import ProvedAnswer
+from agents.coverage import all_keys, telling_words, word_coverage
 from agents.draught import NOT_FOUND
 from agents.prompting import fill_prompt
 from agents.proof.evidence import Evidence, content
@@ -16,11 +17,9 @@ from agents.proof.tokens import Token, tokenise
 from agents.proof.windows import found_in
 from agents.queries import OWN_NAME
 from agents.request import AnswerRequest
-from agents.thresholds import Thresholds, load_thresholds
+from agents.thresholds import FittedThresholds, load_thresholds
 from retrieval.types import Hit, SearchFilter
 
-FEW_WORDS = 3
-"""In a question this short (``exit code 255``) a figure is what is asked about; in a longer one it is an example."""
 LEAD_OVER = 10
 """Place of the passage that the best one's lead is counted from."""
 NEAREST_SHOWN = 3
@@ -51,6 +50,8 @@ class EvidenceSignals:
     """Names written as code in the question."""
     lead: float = 2.0
     """Best cosine less the tenth best; 2, the most there can be, where it is not known."""
+    doubt: float | None = None
+    """Probability that there is no answer, by learned weights; None without them."""
 
 
 class Standard(NamedTuple):
@@ -79,31 +80,30 @@ def cosine_lead(hits: Sequence[Hit]) -> float:
 
 
 def evidence_signals(
-    question: str, top_cosine: float | None, evidence: Evidence, *, lead: float = 2.0
+    question: str, top_cosine: float | None, evidence: Evidence, *, lead: float = 2.0, doubt: float | None = None
 ) -> EvidenceSignals:
     """How far the passages speak of what the question names."""
-    asked = {token.key: token for token in content(tokenise(question))}
-    words = [token for token in asked.values() if token.kind != "figure" or len(asked) <= FEW_WORDS]
-    keys = _all_keys(evidence)
-    weights = {token.key: evidence.weight(token) for token in words}
-    total = sum(weights.values())
-    held = sum(weights[token.key] for token in words if found_in(token, keys))
+    words, keys = telling_words(question), all_keys(evidence)
     named = [token for token in words if token.kind in ("name", "identifier") and not OWN_NAME.fullmatch(token.text)]
     missing = [token for token in named if not found_in(token, keys)]
     return EvidenceSignals(
         top_cosine=top_cosine,
-        coverage=held / total if total else 0.0,
+        coverage=word_coverage(words, evidence),
         missing=tuple(token.text for token in missing),
         names=len(named),
         missing_code=sum(token.kind == "identifier" for token in missing),
         code=sum(token.kind == "identifier" for token in named),
         lead=lead,
+        doubt=doubt,
     )
 
 
-def is_too_weak(signals: EvidenceSignals, limits: Thresholds | None = None) -> bool:
+def is_too_weak(signals: EvidenceSignals, fitted: FittedThresholds | None = None) -> bool:
     """Whether to withhold an answer without asking the model; None takes the thresholds that are shipped."""
-    limits = limits or load_thresholds().thresholds
+    fitted = fitted or load_thresholds()
+    if fitted.learned is not None and signals.doubt is not None:
+        return signals.doubt >= fitted.learned.threshold
+    limits = fitted.thresholds
     cosine = signals.top_cosine if signals.top_cosine is not None else 0.0
     if cosine < limits.min_cosine or signals.lead < limits.min_lead:
         return True
@@ -119,14 +119,14 @@ def before_generation(
     query: str,
     hits: Sequence[Hit],
     signals: EvidenceSignals,
-    limits: Thresholds | None = None,
+    fitted: FittedThresholds | None = None,
 ) -> Abstention | None:
     """The abstention that the evidence calls for, or None to go on."""
     searched = describe_search(query, request.search_filter)
     if not hits:
         reason = "no_documents" if content(tokenise(query)) else "weak_evidence"
         return Abstention(reason=reason, searched=searched)
-    if is_too_weak(signals, limits):
+    if is_too_weak(signals, fitted):
         return Abstention(reason="weak_evidence", searched=searched, nearest=nearest(hits))
     return None
 
@@ -215,13 +215,9 @@ def abstention_text(abstention: Abstention, question: str, missing: Sequence[str
 
 def missing_words(question: str, evidence: Evidence) -> list[str]:
     """Names of the question that stand in no passage, for the text of an abstention."""
-    keys = _all_keys(evidence)
+    keys = all_keys(evidence)
     tokens: dict[str, Token] = {token.key: token for token in content(tokenise(question))}
     return [t.text for t in tokens.values() if t.kind in ("name", "identifier") and not found_in(t, keys)]
-
-
-def _all_keys(evidence: Evidence) -> frozenset[str]:
-    return frozenset(key for keys in (*evidence.passage_keys, *evidence.heading_keys) for key in keys)
 
 
 def _name(passage: NearestPassage) -> str:

@@ -9,10 +9,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from time import perf_counter
 
 from agents.abstention import best_cosine, cosine_lead, evidence_signals, is_too_weak
 from agents.answer import Usage
+from agents.answerability import answer_signs
 from agents.chat_model import ChatMessage
 from agents.context import MESSAGE_OVERHEAD_TOKENS, as_turns
 from agents.drafts import QueryDraft, WarningDraft
@@ -49,6 +51,7 @@ class FoundEvidence:
         hits: Of all queries together, best first.
         top_cosine: Best cosine that ``query`` reached; None when nothing was near.
         lead: How far it stands above the tenth best.
+        doubt: Probability that there is no answer, by learned weights; None without them.
         spent: Tokens of the chat model.
         rewrite_ms: Time until the first search.
         retrieve_ms: Time from then on.
@@ -59,6 +62,7 @@ class FoundEvidence:
     hits: tuple[Hit, ...] = ()
     top_cosine: float | None = None
     lead: float = 0.0
+    doubt: float | None = None
     spent: Usage = field(default_factory=Usage)
     rewrite_ms: float = 0.0
     retrieve_ms: float = 0.0
@@ -144,13 +148,15 @@ class _Search:
             others.append(await self._search(part, scope))
         # The words of a picture say what the question is about, so they count for how near the passages are.
         near = max((main, *others[:1]), key=lambda hits: best_cosine(hits) or 0.0) if self._beside else main
-        return FoundEvidence(query, scope, merge_hits(main, others)[: self._kept], best_cosine(near), cosine_lead(near))
+        return await self._found(query, scope, near, merge_hits(main, others))
 
     async def _second(self, first: FoundEvidence, scope: SearchFilter) -> FoundEvidence | None:
         """Another query where the first one found too little; None where it finds too little as well."""
         query, widest = self._request.question, self._request.search_filter
         by = "rules"
         if scope == widest:
+            if first.doubt is not None:
+                return None  # learned weights are fitted to one search
             written = await self._ask_model(query) if self._settings.rewrite in ("auto", "model") else None
             query, by = (written, "model") if written else (words_of(query), "rules")
             if not query or query.casefold() == first.query.casefold():
@@ -159,8 +165,7 @@ class _Search:
             query = standalone_query(query, self._request.history)
         self._say(QueryDraft(query, kind="again", by="model" if by == "model" else "rules"))
         hits = await self._search(query, widest)
-        merged = merge_hits(hits, [first.hits] if scope == widest else [])[: self._kept]
-        second = FoundEvidence(query, widest, merged, best_cosine(hits), cosine_lead(hits))
+        second = await self._found(query, widest, hits, merge_hits(hits, [first.hits] if scope == widest else []))
         return None if await self._is_weak(second) else second
 
     async def _search(self, query: str, scope: SearchFilter) -> tuple[Hit, ...]:
@@ -173,10 +178,25 @@ class _Search:
                 self._say(WarningDraft(warning.code, warning.detail))
         return result.hits
 
+    async def _found(
+        self, query: str, scope: SearchFilter, searched: Sequence[Hit], merged: Sequence[Hit]
+    ) -> FoundEvidence:
+        """What one search says of the evidence, with the hits of all searches together."""
+        learned, embedder = load_thresholds(self._settings.abstention_file).learned, self._context.embedder
+        doubt = None
+        if learned and embedder and searched:
+            asked = [turn.content for turn in self._request.history if turn.role == "user"]
+            read = partial(answer_signs, earlier=asked[-1] if asked else "")
+            doubt = learned.doubt(await asyncio.to_thread(read, self._request.question, query, searched, embedder))
+        kept = tuple(merged[: self._kept])
+        return FoundEvidence(query, scope, kept, best_cosine(searched), cosine_lead(searched), doubt)
+
     async def _is_weak(self, found: FoundEvidence) -> bool:
         evidence = await asyncio.to_thread(prepare, [hit.chunk for hit in found.hits])
-        signals = evidence_signals(self._request.question, found.top_cosine, evidence, lead=found.lead)
-        return is_too_weak(signals, load_thresholds(self._settings.abstention_file).thresholds)
+        signals = evidence_signals(
+            self._request.question, found.top_cosine, evidence, lead=found.lead, doubt=found.doubt
+        )
+        return is_too_weak(signals, load_thresholds(self._settings.abstention_file))
 
     async def _ask_model(self, question: str) -> str | None:
         """A query by the model, at most once a turn and only where there is a history to take words from."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from pydantic import JsonValue
 
@@ -18,6 +18,7 @@ from agents.prompt_record import PromptRecord
 from agents.proof.evidence import Evidence, prepare
 from agents.request import AnswerRequest
 from agents.settings import AnswerSettings
+from retrieval.embedders.protocol import Embedder
 from retrieval.types import Chunk, Hit, SearchFilter, SearchResult
 
 
@@ -41,6 +42,13 @@ class PassageStore(Protocol):
         ...
 
 
+class SearchedIndex(NamedTuple):
+    """What stands behind a search, as far as the graph asks for it."""
+
+    store: PassageStore
+    embedder: Embedder | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Context:
     """What nodes work with."""
@@ -54,6 +62,8 @@ class Context:
     """Reads what is attached to a thread."""
     store: PassageStore | None = None
     """The store behind ``retriever``; without one, no filter is read from words and no neighbour joins a hit."""
+    embedder: Embedder | None = None
+    """The one of the store; without it, learned weights of abstention are not used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +88,8 @@ class AnswerState:
     """Best cosine of all that the search returned."""
     lead: float = 2.0
     """Best cosine less the tenth best; 2 where it is not known."""
+    doubt: float | None = None
+    """Probability that there is no answer, by learned weights; None without them."""
     rewrite_ms: float = 0.0
     retrieve_ms: float = 0.0
     passages: tuple[Hit, ...] = ()

@@ -15,7 +15,7 @@ from agents.events import AnswerDone, RunEvent, RunFailed, RunFinished, RunStart
 from agents.graph import build_graph
 from agents.request import AnswerRequest
 from agents.settings import AnswerSettings
-from agents.state import AnswerState, Context, PassageSearch, PassageStore
+from agents.state import AnswerState, Context, PassageSearch, SearchedIndex
 
 
 class Answerer:
@@ -29,12 +29,12 @@ class Answerer:
         settings: AnswerSettings,
         attachments: Attachments = NO_ATTACHMENTS,
         choose_model: Callable[[str], ChatModel] | None = None,
-        store: PassageStore | None = None,
+        index: SearchedIndex | None = None,
     ) -> None:
         """``chat_model`` answers all requests unless ``choose_model`` finds one by the name in the request."""
         self._attachments = attachments
         self._choose_model = choose_model
-        self._store = store
+        self._index = index
         self._retriever = retriever
         self._chat_model = chat_model
         self._settings = settings
@@ -43,7 +43,15 @@ class Answerer:
     def context(self, request: AnswerRequest) -> Context:
         """What the nodes work with in a run that starts now."""
         model = self._choose_model(request.model) if self._choose_model else self._chat_model
-        return Context(self._retriever, model, self._settings, perf_counter(), self._attachments, store=self._store)
+        return Context(
+            self._retriever,
+            model,
+            self._settings,
+            perf_counter(),
+            self._attachments,
+            store=self._index.store if self._index else None,
+            embedder=self._index.embedder if self._index else None,
+        )
 
     async def run(self, request: AnswerRequest) -> AsyncGenerator[RunEvent]:
         """Events of one run, ``seq`` from 1, the last one terminal.

@@ -12,6 +12,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from agents.answerability import LearnedDoubt
 from agents.errors import ThresholdsInvalid
 
 SHIPPED = "abstention.json"
@@ -40,7 +41,7 @@ class Thresholds(_Value):
 
 
 class CurvePoint(_Value):
-    """What the best cosine alone would do as a threshold."""
+    """Precision and recall of abstaining at one threshold."""
 
     threshold: float
     precision: float
@@ -58,8 +59,13 @@ class FittedThresholds(_Value):
     questions: int
     unanswerable: int
     precision: float
+    """Of the decision over these questions; with ``learned``, each judged by weights that did not see it."""
     recall: float
     thresholds: Thresholds
+    learned: LearnedDoubt | None = None
+    """Decides in place of the thresholds where it is given."""
+    curve_of: Literal["cosine", "doubt"] = "cosine"
+    """What the curve is of: the best cosine alone, below its threshold, or the learned doubt, from its threshold on."""
     curve: tuple[CurvePoint, ...] = ()
 
 

@@ -55,6 +55,7 @@ class DeferredAnswerer:
         return DeferredAnswerer(retriever=retriever, gateway=self._gateway, settings=settings)
 
     def _make(self) -> Answerer:
+        from agents.state import SearchedIndex
         from agents.stream import Answerer
 
         return Answerer(
@@ -63,7 +64,7 @@ class DeferredAnswerer:
             settings=self._settings,
             attachments=self._attachments,
             choose_model=self._gateway.select,
-            store=self._retriever.store,
+            index=SearchedIndex(self._retriever.store, self._retriever.embedder),
         )
 
 

@@ -1,42 +1,58 @@
 """How the decision to withhold an answer, made from the evidence alone, does over questions with known answers.
 
-``python -m evals.abstention QUESTIONS.jsonl`` searches the store of the home; no chat model is asked. With ``--fit
-FILE`` the thresholds are fitted to the questions and written with their curve, for ``answer.abstention_file``; fit on
-one half of your questions (``--half even``) and look at the other (``--half odd --thresholds FILE``).
+``python -m evals.abstention QUESTIONS.jsonl`` searches the store of the home; given a folder in BEIR layout whose
+queries say their ``answerability``, as MTRAG-UN's do, it searches the corpus of the folder. No chat model is asked.
+With ``--fit FILE`` the decision is fitted to the questions and written with its curve, for ``answer.abstention_file``.
+Rules (``--method rules``) have six thresholds and take a few dozen questions; weights (``--method learned``) want a
+hundred or more, and are reported by questions that they have not seen.
 """
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import tempfile
+from collections import Counter
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Annotated, Literal, Protocol
 
 import typer
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
-from agents.abstention import EvidenceSignals, best_cosine, cosine_lead, evidence_signals, is_too_weak
+from agents.abstention import best_cosine, cosine_lead, evidence_signals
+from agents.answerability import answer_signs
 from agents.chat_model import ChatMessage
+from agents.errors import AgentError
 from agents.evidence_search import LOOKED_AT
 from agents.history import standalone_query
 from agents.proof.evidence import prepare
-from agents.thresholds import CurvePoint, FittedThresholds, Thresholds, load_thresholds
+from agents.thresholds import CurvePoint, FittedThresholds, load_thresholds
+from app.errors import AppError
+from evals.abstention_fit import (
+    JudgedQuestion,
+    Point,
+    cosine_curve,
+    decision,
+    doubt_curve,
+    fit_learned,
+    fit_rules,
+)
+from evals.errors import DatasetUnreadable, EvaluationError
+from retrieval.embedders.protocol import Embedder
+from retrieval.errors import RetrievalError
 from retrieval.types import SearchResult
 
+if TYPE_CHECKING:
+    from app.settings import Settings
+
 Half = Literal["even", "odd", "all"]
-SWEEPS = 2
-GRID: Mapping[str, Sequence[float]] = {
-    "min_cosine": [n / 50 for n in range(10, 31)],
-    "doubtful_cosine": [n / 50 for n in range(15, 36)],
-    "min_coverage": [n / 20 for n in range(4, 19)],
-    "sure_cosine": [n / 50 for n in range(20, 43)],
-    "code_coverage": [n / 20 for n in range(8, 20)],
-    "min_lead": [n / 50 for n in range(21)],
-}
-"""Values that a fit tries for each threshold."""
+Method = Literal["rules", "learned"]
 KEPT_HITS = 12
 """Hits that the graph keeps with default settings."""
+_LABELS = {"ANSWERABLE": True, "UNANSWERABLE": False}
+"""Questions with another label (answerable in part, unclear) are left out and counted."""
 
 
 class Search(Protocol):
@@ -45,23 +61,6 @@ class Search(Protocol):
     def search(self, query: str, *, limit: int | None = None) -> SearchResult:
         """Hits, best first."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class JudgedQuestion:
-    """A question, whether the documents answer it, and what the search says of it."""
-
-    question: str
-    answerable: bool
-    signals: EvidenceSignals
-
-
-class Point(NamedTuple):
-    """Precision and recall of abstaining; 1.0 where nothing was to decide."""
-
-    threshold: float
-    precision: float
-    recall: float
 
 
 class Turn(BaseModel):
@@ -79,93 +78,165 @@ class Row(BaseModel):
     history: tuple[Turn, ...] = ()
 
 
-def judge_questions(rows: Iterable[Row], search: Search) -> list[JudgedQuestion]:
-    """Signals of each question, a follow-up searched as the graph does it."""
+class _Metadata(BaseModel):
+    answerability: str
+    history: tuple[Turn, ...] = ()
+
+
+class _Task(BaseModel):
+    """A line of ``queries.jsonl`` that says whether it can be answered."""
+
+    text: str
+    metadata: _Metadata
+
+
+def judge_questions(rows: Iterable[Row], search: Search, embedder: Embedder | None = None) -> list[JudgedQuestion]:
+    """Signals of each question, a follow-up searched as the graph does it; signs too where there is an embedder."""
     judged: list[JudgedQuestion] = []
     for row in rows:
         history = tuple(ChatMessage(turn.role, turn.content) for turn in row.history)
-        hits = search.search(standalone_query(row.question, history), limit=LOOKED_AT).hits
+        query = standalone_query(row.question, history)
+        hits = search.search(query, limit=LOOKED_AT).hits
         evidence = prepare([hit.chunk for hit in hits[:KEPT_HITS]])
-        signals = evidence_signals(row.question, best_cosine(hits), evidence, lead=cosine_lead(hits))
-        judged.append(JudgedQuestion(row.question, row.answerable, signals))
+        asked = [turn.content for turn in history if turn.role == "user"]
+        earlier = asked[-1] if asked else ""
+        judged.append(
+            JudgedQuestion(
+                question=row.question,
+                answerable=row.answerable,
+                signals=evidence_signals(row.question, best_cosine(hits), evidence, lead=cosine_lead(hits)),
+                signs=answer_signs(row.question, query, hits, embedder, earlier=earlier) if embedder else {},
+                conversation=row.history[0].content if row.history else row.question,
+            )
+        )
     return judged
 
 
-def decision(questions: Sequence[JudgedQuestion], limits: Thresholds | None = None) -> Point:
-    """The decision as the graph takes it with these thresholds; None takes those that are shipped."""
-    return _point(0.0, [(question.answerable, is_too_weak(question.signals, limits)) for question in questions])
+def read_rows(questions: Path) -> tuple[list[Row], dict[str, int]]:
+    """Questions of a file, or of a folder in BEIR layout, and how many were left out, by their label.
+
+    Raises:
+        DatasetUnreadable: A file is missing, or a line is not as expected.
+    """
+    folder = questions.is_dir()
+    path = questions / "queries.jsonl" if folder else questions
+    rows: list[Row] = []
+    left_out: Counter[str] = Counter()
+    try:
+        for line in filter(str.strip, path.read_text(encoding="utf-8").splitlines()):
+            if not folder:
+                rows.append(Row.model_validate_json(line))
+                continue
+            task = _Task.model_validate_json(line)
+            label = task.metadata.answerability
+            if label in _LABELS:
+                rows.append(Row(question=task.text, answerable=_LABELS[label], history=task.metadata.history))
+            else:
+                left_out[label] += 1
+    except (OSError, UnicodeDecodeError, ValidationError) as error:
+        raise DatasetUnreadable(
+            f"{str(path)!r} cannot be used: {error}; see docs/grounding.md for what a line must have"
+        ) from error
+    return rows, dict(left_out)
 
 
-def fit(questions: Sequence[JudgedQuestion], start: Thresholds) -> Thresholds:
-    """Thresholds that raise the smaller of precision and recall, one after the other, twice; ties stay at the start."""
-    best, reached = start, _reached(questions, start)
-    for _ in range(SWEEPS):
-        for name, values in GRID.items():
-            for value in values:
-                tried = best.model_copy(update={name: value})
-                found = _reached(questions, tried)
-                if found > reached:
-                    best, reached = tried, found
-    return best
+def report(
+    judged: Sequence[JudgedQuestion], start: FittedThresholds, *, method: Method | None, name: str, model: str
+) -> FittedThresholds:
+    """The decision over judged questions; fitted to them first where a method is given.
+
+    Raises:
+        DatasetUnreadable: Too few questions for the method.
+    """
+    learned = fit_learned(judged) if method == "learned" else None
+    if learned:
+        fitted = start.model_copy(update={"learned": learned.learned})
+        shares = (learned.precision, learned.recall)
+        curve = doubt_curve(judged, learned.doubts.tolist(), [n / 20 for n in range(1, 20)])
+    else:
+        thresholds = fit_rules(judged, start) if method else start.thresholds
+        fitted = start.model_copy(update={"thresholds": thresholds, "learned": None if method else start.learned})
+        shares = decision(judged, fitted)[1:]
+        curve = cosine_curve(judged, [n / 20 for n in range(4, 17)])
+    return fitted.model_copy(
+        update={
+            "embedding_model": model,
+            "fitted_on": name,
+            "questions": len(judged),
+            "unanswerable": sum(not question.answerable for question in judged),
+            "precision": shares[0],
+            "recall": shares[1],
+            "curve_of": "doubt" if learned else "cosine",
+            "curve": tuple(_rounded(point) for point in curve),
+        }
+    )
 
 
-def _reached(questions: Sequence[JudgedQuestion], limits: Thresholds) -> tuple[float, float]:
-    _, precision, recall = decision(questions, limits)
-    return min(precision, recall), precision + recall
+def _rounded(point: Point) -> CurvePoint:
+    return CurvePoint(threshold=point.threshold, precision=round(point.precision, 4), recall=round(point.recall, 4))
 
 
-def curve(questions: Sequence[JudgedQuestion], thresholds: Iterable[float]) -> list[Point]:
-    """What the best cosine alone would do at each threshold."""
-    return [
-        _point(threshold, [(q.answerable, (q.signals.top_cosine or 0.0) < threshold) for q in questions])
-        for threshold in thresholds
-    ]
+@contextmanager
+def _searched(questions: Path, settings: Settings) -> Generator[tuple[Search, Embedder]]:
+    """The home's search and its embedder; over the folder's own corpus where it is a folder."""
+    from app.index_opening import load_index_embedder, open_index
+    from app.models.store import ModelStore
+    from app.reranking import open_reranker
+    from evals.datasets import read_dataset
+    from evals.retrieval import index_dataset
+    from retrieval.lexical import LexicalEncoder
+    from retrieval.search import Retriever
+    from retrieval.store.edge import open_edge_store
 
-
-def _point(threshold: float, decided: Sequence[tuple[bool, bool]]) -> Point:
-    right = sum(abstained and not answerable for answerable, abstained in decided)
-    abstained = sum(abstained for _, abstained in decided)
-    unanswerable = sum(not answerable for answerable, _ in decided)
-    return Point(threshold, right / abstained if abstained else 1.0, right / unanswerable if unanswerable else 1.0)
+    models, lexical = ModelStore(settings.home, settings.models), LexicalEncoder()
+    with ExitStack() as stack:
+        if questions.is_dir():
+            dataset, embedder = read_dataset(questions), load_index_embedder(settings, models, None)
+            own = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="groundwork-eval-")))
+            store = open_edge_store(own, dim=embedder.dim, fingerprint=embedder.fingerprint)
+            stack.callback(store.close)
+            index_dataset(dataset, embedder=embedder, lexical=lexical, store=store)
+        else:
+            embedder, store = open_index(settings, models, None, embedder=None)
+            stack.callback(store.close)
+        reranker = stack.enter_context(open_reranker(settings.search.rerank))
+        yield Retriever(embedder, store, lexical, settings.search, reranker), embedder
 
 
 def main(
-    questions: Annotated[Path, typer.Argument(help="JSON lines with question, answerable and history.")],
+    questions: Annotated[
+        Path, typer.Argument(help="JSON lines with question, answerable and history, or a folder in BEIR layout.")
+    ],
     half: Annotated[Half, typer.Option(help="Every other question, or all.")] = "all",
-    thresholds: Annotated[Path | None, typer.Option(help="Fitted thresholds instead of the settings' own.")] = None,
-    fit_to: Annotated[Path | None, typer.Option("--fit", help="Fit thresholds and write them to this file.")] = None,
+    thresholds: Annotated[Path | None, typer.Option(help="A fitted file instead of the settings' own.")] = None,
+    fit_to: Annotated[Path | None, typer.Option("--fit", help="Fit to the questions and write this file.")] = None,
+    method: Annotated[Method, typer.Option(help="What --fit fits.")] = "rules",
+    plot: Annotated[Path | None, typer.Option(help="Write the curve to this SVG file.")] = None,
 ) -> None:
-    """Print the decision of the graph and the curve of the cosine as JSON."""
-    from app.index_opening import open_index
-    from app.models.store import ModelStore
+    """Print the decision of the graph and its curve as JSON."""
     from app.settings import load_settings
-    from retrieval.lexical import LexicalEncoder
-    from retrieval.search import Retriever
+    from evals.reports.plots import curve_svg
 
     settings = load_settings(os.environ)
-    limits = load_thresholds(thresholds or settings.answer.abstention_file).thresholds
-    embedder, store = open_index(settings, ModelStore(settings.home, settings.models), None, embedder=None)
-    search = Retriever(embedder=embedder, store=store, lexical=LexicalEncoder(), settings=settings.search)
-    lines = [line for line in questions.read_text(encoding="utf-8").splitlines() if line.strip()]
-    chosen = {"even": lines[0::2], "odd": lines[1::2], "all": lines}[half]
-    judged = judge_questions([Row.model_validate_json(line) for line in chosen], search)
-    store.close()
+    try:
+        start = load_thresholds(thresholds or settings.answer.abstention_file)
+        rows, left_out = read_rows(questions)
+        chosen = {"even": rows[0::2], "odd": rows[1::2], "all": rows}[half]
+        with _searched(questions, settings) as (search, embedder):
+            looks = embedder if start.learned or (fit_to and method == "learned") else None
+            judged = judge_questions(chosen, search, looks)
+            model = embedder.fingerprint
+        fitted = report(
+            judged, start, method=method if fit_to else None, name=f"{questions.resolve().name}, {half}", model=model
+        )
+    except (EvaluationError, AgentError, RetrievalError, AppError) as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(2) from error
     if fit_to:
-        limits = fit(judged, limits)
-    _, precision, recall = decision(judged, limits)
-    report = FittedThresholds(
-        embedding_model=embedder.fingerprint,
-        fitted_on=f"{questions.name}, {half}",
-        questions=len(judged),
-        unanswerable=sum(not question.answerable for question in judged),
-        precision=precision,
-        recall=recall,
-        thresholds=limits,
-        curve=tuple(CurvePoint(**point._asdict()) for point in curve(judged, [n / 20 for n in range(4, 17)])),
-    )
-    if fit_to:
-        fit_to.write_text(report.model_dump_json(indent=2) + "\n", encoding="utf-8")
-    typer.echo(report.model_dump_json(indent=2))
+        fit_to.write_text(fitted.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    if plot:
+        plot.write_text(curve_svg(fitted.curve, of=fitted.curve_of), encoding="utf-8")
+    typer.echo(json.dumps({**fitted.model_dump(), "left_out": left_out}, indent=2))
 
 
 if __name__ == "__main__":

@@ -30,14 +30,14 @@ async def build_context(state: AnswerState, runtime: Runtime[Context]) -> dict[s
     """Prompt, its passages and the report of what was left out; or an abstention."""
     request, context = state.request, runtime.context
     found = await asyncio.to_thread(prepare, [hit.chunk for hit in state.hits])
-    limits = load_thresholds(context.settings.abstention_file).thresholds
-    signals = evidence_signals(request.question, state.top_cosine, found, lead=state.lead)
-    abstention = before_generation(request, state.query, state.hits, signals, limits)
+    fitted = load_thresholds(context.settings.abstention_file)
+    signals = evidence_signals(request.question, state.top_cosine, found, lead=state.lead, doubt=state.doubt)
+    abstention = before_generation(request, state.query, state.hits, signals, fitted)
     if abstention is not None and not (state.observed or state.attached or state.pictures):
         report = ContextReport(budget_tokens=context.chat_model.context_tokens)
         runtime.stream_writer(HitsDraft(state.query, state.hits, report))
         return {"abstention": abstention, "evidence": found, "report": report}
-    near = (state.top_cosine or 0.0) >= limits.min_cosine if state.pictures else abstention is None
+    near = (state.top_cosine or 0.0) >= fitted.thresholds.min_cosine if state.pictures else abstention is None
     found_hits = state.hits if near else ()
     if state.observed:
         found_hits = found_hits[:BESIDE_RESULTS]

@@ -39,6 +39,7 @@ async def retrieve(state: AnswerState, runtime: Runtime[Context]) -> dict[str, o
         "attached": await attached_hits(texts, found.query, model=context.chat_model, room=room),
         "top_cosine": found.top_cosine,
         "lead": found.lead,
+        "doubt": found.doubt,
         "spent": state.spent.plus(found.spent),
         "rewrite_ms": found.rewrite_ms,
         "retrieve_ms": found.retrieve_ms + (perf_counter() - searched) * 1000,

@@ -1,10 +1,12 @@
-"""Plots as inline SVG: bars, dots with intervals, a strip of all questions. Text inside is escaped. Pure."""
+"""Plots as SVG: bars, dots with intervals, a strip of all questions, a curve. Text inside is escaped. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
 from typing import NamedTuple
+
+from agents.thresholds import CurvePoint
 
 _ROW = 26
 _LABEL = 190
@@ -74,6 +76,35 @@ def strip(passed: Sequence[tuple[str, bool]], *, title: str) -> str:
     ]
     height = (len(passed) + columns - 1) // columns * (size + 3)
     return _wrap(parts, min(len(passed), columns) * (size + 3), height, title)
+
+
+def curve_svg(points: Sequence[CurvePoint], *, of: str) -> str:
+    """Precision and recall of abstaining over the threshold, as a file of its own."""
+    width, height, edge = 560, 300, 44
+
+    def place(threshold: float, share: float) -> str:
+        return f"{edge + threshold * (width - 2 * edge):.1f},{height - edge - share * (height - 2 * edge):.1f}"
+
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" '
+        f'font-size="12" role="img" aria-label="Precision and recall of abstaining by threshold of the {escape(of)}">',
+        f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
+    ]
+    for step in range(6):
+        share = step / 5
+        parts += [
+            f'<polyline points="{place(0, share)} {place(1, share)}" stroke="#dddddd"/>',
+            f'<text x="{edge - 8}" y="{place(0, share).split(",")[1]}" text-anchor="end">{share:.1f}</text>',
+            f'<text x="{place(share, 0).split(",")[0]}" y="{height - 26}" text-anchor="middle">{share:.1f}</text>',
+        ]
+    parts.append(f'<text x="{width / 2}" y="{height - 6}" text-anchor="middle">threshold of the {escape(of)}</text>')
+    for place_of_name, (name, colour) in enumerate((("precision", "#1f5fa8"), ("recall", "#b4511d"))):
+        line = " ".join(place(point.threshold, getattr(point, name)) for point in points)
+        parts += [
+            f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="2"/>',
+            f'<text x="{edge + 90 * place_of_name}" y="20" fill="{colour}">{name}</text>',
+        ]
+    return "".join([*parts, "</svg>\n"])
 
 
 def _svg(parts: Sequence[str], rows: int, title: str) -> str:

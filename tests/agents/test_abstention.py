@@ -96,8 +96,8 @@ def test_thresholds_of_ones_own_ask_for_a_lead(tmp_path: Path) -> None:
     file.write_text(fitted.model_copy(update={"thresholds": limits}).model_dump_json(), encoding="utf-8")
     close = replace(_signals(0.7, 0.9), lead=0.1)
     assert not is_too_weak(close)
-    assert is_too_weak(close, load_thresholds(file).thresholds)
-    assert not is_too_weak(replace(close, lead=0.3), load_thresholds(file).thresholds)
+    assert is_too_weak(close, load_thresholds(file))
+    assert not is_too_weak(replace(close, lead=0.3), load_thresholds(file))
 
 
 def test_file_without_thresholds_is_named_with_its_remedy(tmp_path: Path) -> None:

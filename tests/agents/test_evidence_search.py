@@ -2,7 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
+from agents.answerability import SIGNS, LearnedDoubt
 from agents.chat_model import ChatMessage
 from agents.drafts import QueryDraft, WarningDraft
 from agents.evidence_search import FoundEvidence, find_evidence
@@ -10,6 +12,8 @@ from agents.request import AnswerRequest
 from agents.settings import AnswerSettings
 from agents.state import Context
 from agents.testing import ScriptedChatModel
+from agents.thresholds import load_thresholds
+from retrieval.embedders.hashing import HashingEmbedder
 from retrieval.types import Chunk, SearchFilter, SearchResult, SearchWarning
 from tests.agents.passages import CONFIG_MAP, JOB, OOM, WordSearch
 
@@ -144,3 +148,23 @@ async def test_step_that_the_search_left_out_is_told_once() -> None:
     assert len(search.queries) > 1
     told = [draft for draft in said if isinstance(draft, WarningDraft)]
     assert told == [WarningDraft("rerank_timeout", "It took longer than 2 s.")]
+
+
+async def test_learned_weights_decide_after_one_search(tmp_path: Path) -> None:
+    weights = {**dict.fromkeys(SIGNS, 0.0), "first_coverage": -10.0}
+    learned = LearnedDoubt(weights=weights, intercept=5.0, threshold=0.5)
+    file = tmp_path / "own.json"
+    file.write_text(load_thresholds().model_copy(update={"learned": learned}).model_dump_json(), encoding="utf-8")
+    search = WordSearch((CONFIG_MAP, OOM, JOB))
+    settings = AnswerSettings(abstention_file=file)
+    context = Context(search, ScriptedChatModel([FULL]), settings, started=0.0, embedder=HashingEmbedder(dim=64))
+
+    async def find(question: str) -> FoundEvidence:
+        return await find_evidence(AnswerRequest("run", "thread", question, history=HISTORY), context, lambda _: None)
+
+    known = await find("Which exit code does a container that uses more memory than its limit get?")
+    unknown = await find("Who won the football world cup with a container?")
+    assert known.doubt is not None and known.doubt < 0.5
+    assert unknown.doubt is not None and unknown.doubt >= 0.5
+    assert len(search.queries) == 2
+    assert (await _find("Which exit code does a container get?"))[0].doubt is None

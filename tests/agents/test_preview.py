@@ -12,6 +12,7 @@ from agents.events import HitsFound, QueryRewritten
 from agents.preview import Preview, preview
 from agents.request import AnswerRequest
 from agents.settings import AnswerSettings
+from agents.state import SearchedIndex
 from agents.stream import Answerer
 from agents.testing import ScriptedChatModel
 from retrieval.search import Retriever
@@ -59,7 +60,7 @@ async def test_a_preview_is_what_a_run_does_up_to_the_model(
         retriever=retriever,
         chat_model=ScriptedChatModel(["It is killed by the kernel."]),
         settings=settings,
-        store=retriever.store,
+        index=SearchedIndex(retriever.store),
     )
     request = AnswerRequest("run", "thread", question, history=tuple(history), search_filter=scope)
     seen = await preview(request, answerer.context(request), retriever)
