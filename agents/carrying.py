@@ -95,7 +95,7 @@ class _Plan:
         return [self._candidates.system, self._ask(()), *(message.content for message in told), *passages]
 
     def pack(self, counts: Sequence[int], *, context_tokens: int, max_tokens: int) -> PackedContext | None:
-        """The prompt, by the counts of ``texts()``; None where the window, or room for the best passage, is too small."""
+        """The prompt, by the counts of ``texts()``; None where there is no room for it with the best passage."""
         candidates, earlier = self._candidates, self._earlier
         examples, turns = candidates.guidance.turns(), len(earlier.messages)
         system, frame = (count + MESSAGE_OVERHEAD_TOKENS for count in counts[:2])

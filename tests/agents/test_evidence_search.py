@@ -164,7 +164,9 @@ async def test_learned_weights_decide_after_one_search(tmp_path: Path) -> None:
 
     known = await find("Which exit code does a container that uses more memory than its limit get?")
     unknown = await find("Who won the football world cup with a container?")
-    assert known.doubt is not None and known.doubt < 0.5
-    assert unknown.doubt is not None and unknown.doubt >= 0.5
+    assert known.doubt is not None
+    assert known.doubt < 0.5
+    assert unknown.doubt is not None
+    assert unknown.doubt >= 0.5
     assert len(search.queries) == 2
     assert (await _find("Which exit code does a container get?"))[0].doubt is None
