@@ -91,9 +91,9 @@ class PromptPictures:
         left = TEXT_CHARACTERS
         for number, one in enumerate(self.contents, start=1):
             text = one.text if len(one.text) <= left else f"{one.text[:left]} …"
-            left = max(0, left - len(text))
+            left -= min(left, len(one.text))
             name = " ".join(neutralise(one.name).split())[:_NAME_LENGTH]
-            lines = [f"> {line}" for line in text.splitlines() if line.strip()] if left or text else []
+            lines = [f"> {line}" for line in text.splitlines() if line.strip()]
             told.append("\n".join([f"Picture {number}, {name}: {_HOLDS if lines else _HOLDS_NOTHING}", *lines]))
         return "\n\n".join([question, *told, fill_prompt("picture")])
 
