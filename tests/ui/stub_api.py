@@ -32,6 +32,7 @@ from app.search_schema import SearchRequest
 from ingestion.types import DocumentRecord, FileOutcome, IngestProgress, IngestReport, StageRecord
 from tests.ui.acting_script import acting_script, asking_script, decided_script
 from tests.ui.script import DOCUMENTS, Script, script_for
+from tests.ui.stub_attachments import AttachmentState, attachment_routes
 from tests.ui.stub_calls import CallState, call_routes, json_response, problem
 from tests.ui.stub_evals import EvalState, eval_routes
 from tests.ui.stub_models import ModelState, model_routes
@@ -73,6 +74,7 @@ class StubState:
     calls: CallState = field(default_factory=CallState)
     evals: EvalState = field(default_factory=EvalState)
     models: ModelState = field(default_factory=ModelState)
+    attachments: AttachmentState = field(default_factory=AttachmentState)
 
     def runs_of(self, thread_id: str) -> list[schema.RunInfo]:
         return [run.info for run in self.runs.values() if run.info.thread_id == thread_id]
@@ -101,6 +103,7 @@ def build_stub(state: StubState) -> Starlette:
             Route("/api/collections/{name}", api.collection, methods=["DELETE"]),
             Route("/api/status", api.status),
             Route("/api/search", api.search, methods=["POST"]),
+            *attachment_routes(state.attachments),
             *call_routes(state.calls),
             *eval_routes(state.evals),
             *model_routes(state.models),
