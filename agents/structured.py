@@ -30,6 +30,8 @@ MAX_ERRORS = 3
 """Faults of a reply that are told to the model at once."""
 MAX_DEPTH = 64
 """Deepest nesting of an object; a model that is caught in a recursive schema goes on until its tokens end."""
+LONGEST_LABEL = 40
+"""Longest text that an entry of a list is called by."""
 _FORMATS = FormatChecker(formats=("date", "email", "ipv4", "ipv6", "uuid"))
 """Formats that are checked, beside ``date-time``; any other is a remark, as the specification has it."""
 _VALUES = frozenset({"const", "enum", "default", "examples"})
@@ -49,14 +51,14 @@ def _is_date_time(value: object) -> bool:
 class Field:
     """One value of an object that is neither an object nor a list."""
 
-    path: tuple[str | int, ...]
+    labels: tuple[str, ...]
+    """Keys on the way to it, and of entries of lists what they are called."""
     value: str | int | float | bool | None
 
     @property
     def name(self) -> str:
-        """The path in words: ``limits.memoryMax`` is ``limits memory max``, places in lists are counted from 1."""
-        words = [str(part + 1) if isinstance(part, int) else _WORD_BORDER.sub(" ", part) for part in self.path]
-        return " ".join(" ".join(words).split()).lower()
+        """The labels as words: ``limits.memoryMax`` is ``limits memory max``."""
+        return " ".join(" ".join(self.labels).split())
 
 
 def check_schema(schema: Mapping[str, JsonValue]) -> None:
@@ -130,16 +132,23 @@ def partial_object(reply: str) -> dict[str, JsonValue] | None:
     return cast(dict[str, JsonValue], value) if isinstance(value, dict) else None
 
 
-def fields(value: JsonValue, path: tuple[str | int, ...] = ()) -> Iterator[Field]:
-    """Every value of an object that is neither an object nor a list, in order."""
+def fields(value: JsonValue, labels: tuple[str, ...] = ()) -> Iterator[Field]:
+    """Every value of an object that is neither an object nor a list, in order.
+
+    An entry of a list is called what its first text says, as people do: a text that tells of the node pool ``general``
+    knows nothing of entry 1. Entries without a text are all called as their list is.
+    """
     if isinstance(value, dict):
         for key, part in value.items():
-            yield from fields(part, (*path, key))
+            yield from fields(part, (*labels, _words_of(key)))
     elif isinstance(value, list):
-        for place, part in enumerate(value):
-            yield from fields(part, (*path, place))
+        for part in value:
+            called = _called(part)
+            for field in fields(part, labels):
+                own = called is None or field.value == called
+                yield field if own else Field((*labels, called or "", *field.labels[len(labels) :]), field.value)
     else:
-        yield Field(path, value)
+        yield Field(labels, value)
 
 
 def render(value: Mapping[str, JsonValue]) -> str:
@@ -150,6 +159,16 @@ def render(value: Mapping[str, JsonValue]) -> str:
         if field.value not in (None, "")
     ]
     return "\n".join(lines)
+
+
+def _words_of(key: str) -> str:
+    return _WORD_BORDER.sub(" ", key).lower()
+
+
+def _called(entry: JsonValue) -> str | None:
+    """The first text of an object; None where it has none that is short."""
+    texts = entry.values() if isinstance(entry, dict) else ()
+    return next((text for text in texts if isinstance(text, str) and 0 < len(text) <= LONGEST_LABEL), None)
 
 
 def _shown(value: str | int | float | bool | None) -> str:

@@ -199,5 +199,37 @@ def test_formats_that_can_be_checked_are(format_: str, good: str, bad: str | Non
 
 
 def test_object_reads_as_a_list_of_its_values() -> None:
-    assert render(GOOD) == "- reason: OOMKilled\n- exit code: 137\n- containers 1 name: orders"
-    assert [field.name for field in fields(GOOD)] == ["reason", "exit code", "containers 1 name", "note"]
+    assert render(GOOD) == "- reason: OOMKilled\n- exit code: 137\n- containers name: orders"
+    assert [field.name for field in fields(GOOD)] == ["reason", "exit code", "containers name", "note"]
+
+
+def test_entries_of_a_list_are_called_as_people_call_them() -> None:
+    pools: dict[str, JsonValue] = {
+        "nodePools": [{"name": "general", "limits": {"nodes": 18}}, {"nodes": 2, "name": "gpu"}, {"nodes": 4}],
+        "zones": ["eu-1a", "eu-1b"],
+        "sums": [[1], [2]],
+    }
+    assert render(pools).splitlines() == [
+        "- node pools name: general",
+        "- node pools general limits nodes: 18",
+        "- node pools gpu nodes: 2",
+        "- node pools name: gpu",
+        "- node pools nodes: 4",
+        "- zones: eu-1a",
+        "- zones: eu-1b",
+        "- sums: 1",
+        "- sums: 2",
+    ]
+
+
+def test_long_text_calls_no_entry() -> None:
+    assert render({"steps": [{"what": "x" * 60, "minutes": 5}]}).splitlines()[1] == "- steps minutes: 5"
+
+
+@given(OBJECTS)
+def test_every_value_is_told_once(value: dict[str, JsonValue]) -> None:
+    def count(part: JsonValue) -> int:
+        inside = part.values() if isinstance(part, dict) else part if isinstance(part, list) else None
+        return 1 if inside is None else sum(map(count, inside))
+
+    assert sum(1 for _ in fields(value)) == count(value)
