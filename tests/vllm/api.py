@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from agents.chat_model import ChatModel
 from agents.events import RunEvent, is_terminal
 from app.client import ApiClient
 from app.schema import RunInfo, RunRequest, ThreadCreate
@@ -35,9 +36,9 @@ class Turn(NamedTuple):
 
 
 @asynccontextmanager
-async def serving(settings: Settings) -> AsyncGenerator[Served]:
+async def serving(settings: Settings, model: ChatModel) -> AsyncGenerator[Served]:
     """The API on a private socket; embeddings are hashed, for they are not what is tried."""
-    async with open_platform(settings, embedder=HashingEmbedder()) as platform:
+    async with open_platform(settings, embedder=HashingEmbedder(), chat_model=model) as platform:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "api.sock"
             listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -67,7 +68,10 @@ async def turn(api: ApiClient, vllm: VllmServer, thread_id: str, request: RunReq
             first_token = first_token or (time.monotonic() - began if event.type == "token" else 0.0)
             if is_terminal(event) or event.type == "run_waiting":
                 break
-    return Turn(await api.run(run.run_id), events, cached_share(before, vllm), first_token)
+        # That a run waits is said before it is written, and no event tells of that.
+        while (current := await api.run(run.run_id)).state == "running":  # noqa: ASYNC110
+            await asyncio.sleep(_POLL_SECONDS)
+    return Turn(current, events, cached_share(before, vllm), first_token)
 
 
 def cached_share(before: Mapping[str, float], vllm: VllmServer) -> float:

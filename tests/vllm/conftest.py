@@ -21,8 +21,10 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
+from agents.openai_chat import OpenAIChatModel
 from agents.settings import AnswerSettings, ModelSettings
 from app.settings import Settings
+from evals.prefix_cache import KeepingModel
 from tests.app.conftest import Served
 from tests.ui.servers import ROOT, free_port
 
@@ -105,11 +107,19 @@ def settings(settings: Settings, vllm: VllmServer) -> Settings:
 
 
 @pytest.fixture
-async def served(settings: Settings) -> AsyncGenerator[Served]:
+async def model(vllm: VllmServer) -> AsyncGenerator[KeepingModel]:
+    """The chat model of the API; its calls are kept with vLLM's own counts."""
+    inner = OpenAIChatModel(vllm.base_url, name="chat", context_tokens=CONTEXT_TOKENS, api_key=KEY)
+    yield KeepingModel(inner)
+    await inner.aclose()
+
+
+@pytest.fixture
+async def served(settings: Settings, model: KeepingModel) -> AsyncGenerator[Served]:
     """The API with hashed embeddings over that vLLM."""
     from tests.vllm.api import serving
 
-    async with serving(settings) as served:
+    async with serving(settings, model) as served:
         yield served
 
 

@@ -18,8 +18,9 @@ from agents.chat_model import ChatMessage, Sampling, ToolDefinition, ToolOffer
 from agents.openai_chat import OpenAIChatModel
 from app.approval_schema import DecisionRequest
 from app.schema import RunRequest
+from evals.prefix_cache import KeepingModel
 from tests.app.conftest import HANDBOOK, Served
-from tests.vllm.api import cached_share, ingest, new_thread, seconds_until, settled, turn
+from tests.vllm.api import ingest, new_thread, seconds_until, settled, turn
 from tests.vllm.conftest import CONTEXT_TOKENS, KEY, VllmServer
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(900)]
@@ -29,7 +30,10 @@ FOLLOW_UP = "And what is its exit code?"
 REMEMBER = "Remember this fact with your tool: the orders team owns orders-api."
 REUSE_BAR = 0.8
 CANCEL_BAR_SECONDS = 1.0
-LONG = {"question": "Write down everything about memory limits and probes, in many sentences.", "max_tokens": 400}
+LONG = {
+    "question": "Why is a container killed that used more memory than its limit? Tell its last state in many sentences.",
+    "max_tokens": 400,
+}
 CLIENT = """
 import sys, httpx
 with httpx.stream("POST", sys.argv[1] + "/chat/completions", json={
@@ -81,7 +85,7 @@ async def test_answer_is_proved_and_a_follow_up_reads_little_anew(
 
 
 async def test_agent_acts_once_after_its_approval_and_its_second_round_reads_little_anew(
-    served: Served, vllm: VllmServer
+    served: Served, vllm: VllmServer, model: KeepingModel
 ) -> None:
     api = served.api
     thread = await new_thread(api)
@@ -89,13 +93,13 @@ async def test_agent_acts_once_after_its_approval_and_its_second_round_reads_lit
     assert asked.run.state == "waiting", asked.events[-1]
     (card,) = (await api.approvals(states=["pending"])).approvals
     assert (card.tool, (await api.facts()).facts) == ("remember", [])
-    before = vllm.counters()
     await api.decide(card.call_id, DecisionRequest(decision="approve", seen_hash=card.arguments_hash))
     run = await settled(api, asked.run.run_id)
-    vllm.figures["agent_second_round_cached_share"] = share = cached_share(before, vllm)
+    _, second, *_ = (call for call in model.calls if call.offered)
+    vllm.figures["agent_second_round_cached_share"] = second.share
     assert run.state in ("answered", "abstained")
     assert len((await api.facts()).facts) == 1
-    assert share >= REUSE_BAR
+    assert second.share >= REUSE_BAR
 
 
 async def test_tools_and_schemas_are_held_to_by_the_server(vllm: VllmServer) -> None:
