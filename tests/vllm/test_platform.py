@@ -31,7 +31,7 @@ REMEMBER = "Remember this fact with your tool: the orders team owns orders-api."
 REUSE_BAR = 0.8
 CANCEL_BAR_SECONDS = 1.0
 LONG = {
-    "question": "Why is a container killed that used more memory than its limit? Tell its last state in many sentences.",
+    "question": "Why is a container killed that used more memory than its limit? Write many sentences.",
     "max_tokens": 400,
 }
 CLIENT = """
