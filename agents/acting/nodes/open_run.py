@@ -13,7 +13,7 @@ from agents.acting.context import ActingContext
 from agents.acting.records import ActingState, Frame, dump_hits, load_request
 from agents.answer import ContextReport
 from agents.attached import ACTING_SHARE, attached_hits, attachment_names, room_for_attached, with_attached
-from agents.drafts import HitsDraft, PicturesDraft, QueryDraft
+from agents.drafts import HitsDraft, PicturesDraft, QueryDraft, WarningDraft
 from agents.evidence_search import HITS_PER_PASSAGE, LOOKED_AT, MIN_HITS
 from agents.history import standalone_query
 from agents.pictures import prompt_pictures
@@ -66,6 +66,8 @@ async def open_run(state: ActingState, runtime: Runtime[ActingContext]) -> dict[
     result = await asyncio.to_thread(
         context.parts.retriever.search, query, search_filter=request.search_filter, limit=max(LOOKED_AT, kept)
     )
+    for warning in result.warnings:
+        runtime.stream_writer(WarningDraft(warning.code, warning.detail))
     hits = result.hits[:kept]
     runtime.stream_writer(HitsDraft(query, with_attached(attached, hits), report))
     return {

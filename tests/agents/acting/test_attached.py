@@ -13,11 +13,13 @@ from agents.acting.runner import ActingRunner
 from agents.attached import AttachedText
 from agents.attachments import Attachments
 from agents.chat_model import Image
-from agents.events import PicturesGiven, RunEvent
+from agents.events import PicturesGiven, RunEvent, SearchWarned
 from agents.picture_record import GivenPicture
 from agents.pictures import PictureContent
 from agents.testing import ScriptedCalls, ScriptedChatModel
+from retrieval.types import SearchWarning
 from tests.agents.acting.harness import Bench, answer_of, ask
+from tests.agents.passages import OOM, WordSearch
 from tests.agents.test_attached import QUESTION, REPLY, REPORT, attached
 
 RAISE = ScriptedCalls((("set_memory_limit", '{"name": "orders-api", "limit": "1Gi"}'),))
@@ -88,3 +90,17 @@ async def test_agent_sees_a_picture_in_its_task_and_a_picture_taints(engine: Asy
     assert [event.pictures for event in events if isinstance(event, PicturesGiven)] == [(given,)]
     (call,) = await bench.waiting()
     assert call.taint_source == "picture shot.png"
+
+
+async def test_run_of_an_agent_tells_what_its_search_lost(engine: AsyncEngine) -> None:
+    lost = SearchWarning("rerank_failed", "The reranker did not answer.")
+
+    class WarnedBench(Bench):
+        @property
+        def parts(self) -> ActingParts:
+            return replace(super().parts, retriever=WordSearch((OOM,), warnings=(lost,)))
+
+    bench = WarnedBench(engine, ScriptedChatModel([REPLY]), texts=(OOM,))
+    runner = ActingRunner(leases=bench.leases, checkpointer=bench.saver)
+    events = [event async for event in runner.run(ask(QUESTION), bench.parts)]
+    assert [event.detail for event in events if isinstance(event, SearchWarned)] == [lost.detail]
