@@ -51,7 +51,14 @@ def _draw_chip(entry: Attachment) -> None:
     name = shorten(entry.name, NAME_LENGTH)
     picture = entry.picture
     told = f"{plural(picture.words, 'word')} read from it" if picture else plural(entry.characters, "character")
-    with st.container(horizontal=True, gap=None, width="content", wrap=False, key=f"chip-{entry.attachment_id}"):
+    with st.container(
+        horizontal=True,
+        gap="xsmall" if picture else None,
+        width="content",
+        wrap=False,
+        vertical_alignment="center",
+        key=f"chip-{entry.attachment_id}",
+    ):
         if picture:
             draw_picture(entry.thread_id, entry.attachment_id, width=CHIP_WIDTH)
         st.button(
