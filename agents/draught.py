@@ -10,7 +10,7 @@ from agents.markers import Marker
 from agents.proof.segments import segment
 
 NOT_FOUND = "NOT_FOUND"
-"""What the system prompt asks the model to write when the passages do not answer."""
+"""What a model that may refuse is asked to write when the passages do not answer."""
 _NOT_FOUND_LINE = re.compile(rf"\s*\b{NOT_FOUND}\b[.!]?")
 LOOP_CHARACTERS = 80
 LOOP_TIMES = 3

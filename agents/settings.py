@@ -87,6 +87,9 @@ class AnswerSettings(BaseModel):
     """Whether words such as "in the runbooks collection" narrow the search; dropped when too little is found."""
     neighbours: int = Field(default=0, ge=0)
     """Best hits that the chunks before and after them join in the prompt, in place of weaker hits."""
+    may_refuse: bool = False
+    """Whether a model with evidence that is strong enough is told that it may find no answer there. Small models then
+    refuse what they could answer; large ones know. With weak evidence (an attached text alone) it is always told."""
     quote_unproved: bool = True
     """Whether an answer of which nothing is proved gives way to the one sentence that holds the question."""
     abstention_file: Path | None = None

@@ -15,7 +15,7 @@ from agents.context import Draft, PackedContext, draft, pack
 from agents.drafts import HitsDraft
 from agents.markers import strip_markers
 from agents.neighbours import beside, neighbours
-from agents.prompting import fill_prompt, neutralise
+from agents.prompting import fill_prompt, load_prompt, neutralise
 from agents.proof.evidence import prepare
 from agents.sampling import sampling_of
 from agents.state import AnswerState, Context
@@ -47,7 +47,8 @@ async def build_context(state: AnswerState, runtime: Runtime[Context]) -> dict[s
         found_hits = beside(found_hits, await asyncio.to_thread(read), after=best)
     passages = (*state.attached, *state.observed, *found_hits)
     asked, pictures = state.pictures.behind(request.question), state.pictures
-    candidates = draft(asked, request.history, passages, instruction=_told(state), guidance=request.guidance)
+    told = _told(state, may_refuse=context.settings.may_refuse or abstention is not None)
+    candidates = draft(asked, request.history, passages, instruction=told, guidance=request.guidance)
     packed = await _carried_on(state, context, candidates) or await _of_its_own(state, context, candidates)
     report = pictures.counted(packed.report)
     runtime.stream_writer(HitsDraft(state.query, with_attached(state.attached, state.hits), report))
@@ -85,11 +86,11 @@ async def _of_its_own(state: AnswerState, context: Context, candidates: Draft) -
     )
 
 
-def _told(state: AnswerState) -> str:
+def _told(state: AnswerState, *, may_refuse: bool) -> str:
     """What stands behind the question; numbers of an earlier part of the answer point to passages of its own prompt."""
     request = state.request
     if request.output_schema is not None:
         return instruction(request.output_schema)
     if request.so_far:
         return fill_prompt("continue", so_far=neutralise(strip_markers(request.so_far)[0]))
-    return state.instruction
+    return "\n\n".join(part for part in (state.instruction, load_prompt("refusal") if may_refuse else "") if part)

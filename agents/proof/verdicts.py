@@ -92,8 +92,9 @@ def judge(claim: str, evidence: Evidence, *, given: frozenset[str], cited: Colle
 def _judge_sentence(sentence: str, evidence: Evidence, given: frozenset[str], cited: Collection[int]) -> Judgement:
     lead = _LEAD.match(sentence)
     text = sentence[lead.end() :] if lead else sentence
-    best = _best(tokenise(text), evidence, given, cited)
-    whole = best.judgement
+    tokens = tokenise(text)
+    best = _best(tokens, evidence, given, cited)
+    whole = _without_invention(best.judgement, tokens, evidence, given)
     if whole.verdict == "verified" or best.decisive:
         return whole
     for joint, least in _JOINTS:
@@ -104,6 +105,23 @@ def _judge_sentence(sentence: str, evidence: Evidence, given: frozenset[str], ci
         if joined.verdict == "verified":
             return joined
     return whole
+
+
+def _without_invention(
+    judgement: Judgement, tokens: Sequence[Token], evidence: Evidence, given: frozenset[str]
+) -> Judgement:
+    """A figure that neither a passage nor the question has is made up: nothing else in its sentence is support."""
+    if judgement.verdict != "partial":
+        return judgement
+    for figure in (token for token in tokens if token.kind == "figure" and token.key not in given):
+        headed = any(figure.key in keys for keys in evidence.heading_keys)
+        if not headed and not any(_is_figure(figure, token) for unit in evidence.units for token in unit.tokens):
+            return Judgement("unsupported", (), f"No passage has the figure {figure.text!r}.", judgement.coverage)
+    return judgement
+
+
+def _is_figure(figure: Token, other: Token) -> bool:
+    return figure.key == other.key or not figure.forms.isdisjoint(other.forms)
 
 
 def _judge_parts(

@@ -137,7 +137,9 @@ async def test_attached_text_comes_before_documents_and_is_shown_among_what_was_
 
 
 async def test_model_that_finds_nothing_in_the_attached_text_abstains_and_says_where_it_looked() -> None:
-    answer = _answer(await _events(ScriptedChatModel(["NOT_FOUND"]), [attached(*REPORT)], question="Who won?"))
+    model = ScriptedChatModel(["NOT_FOUND"])
+    answer = _answer(await _events(model, [attached(*REPORT)], question="Who won?"))
+    assert "NOT_FOUND" in model.prompts[0][-1].content
     assert answer.status == "abstained"
     assert answer.abstention is not None
     assert "and the attached text" in answer.abstention.searched

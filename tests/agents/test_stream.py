@@ -148,6 +148,15 @@ async def test_model_that_finds_nothing_abstains(reply: str) -> None:
 UNPROVED = "The moon is made of cheese. It was found by cats [1]."
 
 
+async def test_model_is_told_that_it_may_refuse_only_where_it_may() -> None:
+    usual, may = ScriptedChatModel([REPLY]), ScriptedChatModel([REPLY])
+    await _run(usual)
+    await _run(may, settings=AnswerSettings(may_refuse=True))
+    assert "NOT_FOUND" not in "".join(message.content for message in usual.prompts[0])
+    assert may.prompts[0][-1].content.endswith("write only NOT_FOUND")
+    assert may.prompts[0][:-1] == usual.prompts[0][:-1]
+
+
 async def test_answer_without_any_support_is_withheld() -> None:
     answer = _answer(await _run(ScriptedChatModel([UNPROVED]), settings=AnswerSettings(quote_unproved=False)))
     assert answer.abstention is not None

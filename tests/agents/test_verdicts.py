@@ -76,6 +76,16 @@ def test_contradicted_claim_is_unsupported_and_says_what_differs() -> None:
     assert "'1 MiB', not '2 MiB'" in judgement.explanation
 
 
+@pytest.mark.parametrize(
+    "claim", ["The kubelet then restarts the container within 73 seconds.", "Feature gates are enabled in 73 clusters."]
+)
+def test_figure_that_no_passage_has_is_no_support_however_near_the_rest(claim: str) -> None:
+    judgement = _judge(claim)
+    assert (judgement.verdict, judgement.supports) == ("unsupported", ())
+    assert judgement.explanation.startswith("No passage has the figure '73")
+    assert _judge(claim, question="Is it 73 seconds, or 73 clusters?").verdict == "partial"
+
+
 def test_claim_with_something_not_found_is_partial() -> None:
     judgement = _judge(
         "If a container uses more memory than its limit, the kernel stops it within minutes and logs it."
