@@ -109,7 +109,9 @@ async def test_tools_and_schemas_are_held_to_by_the_server(vllm: VllmServer) -> 
     question = [ChatMessage("user", "Restart the pod orders-api. It is terminated, code 137, limit 512 mebibytes.")]
     deltas = [it async for it in model.stream(question, Sampling(max_tokens=200, temperature=0.0), tools=offer)]
     await model.aclose()
-    (call,) = (request for delta in deltas for request in delta.tool_requests)
+    calls = [request for delta in deltas for request in delta.tool_requests]
+    assert len(calls) == 1, "".join(delta.text for delta in deltas)
+    (call,) = calls
     assert call.name == "restart_pod"
     jsonschema.validate(json.loads(call.arguments), PERSON)
 
