@@ -41,7 +41,8 @@ ninety days.
 """
 TOPICS = (
     "the memory limit and the CPU limit", "the liveness probe", "the readiness probe", "a rollout of the service",
-    "the team that owns the service", "the queue of unsent mails", "the backups", "the secrets", "the orders database",
+    "the orders database and its limits", "the queue of unsent mails", "the backups", "the restarts by the kubelet",
+    "the orders database",
     "the pods of the service",
 )  # fmt: skip
 FORMS = (
