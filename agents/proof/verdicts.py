@@ -12,7 +12,7 @@ from agents.proof.alignment import align
 from agents.proof.evidence import SOFT_KEYS, Evidence, content, mask_markup
 from agents.proof.rules import RULES, VERBATIM, Comparison, Finding
 from agents.proof.segments import split_sentences
-from agents.proof.tokens import Token, tokenise
+from agents.proof.tokens import HARD_KINDS, Token, tokenise
 from agents.proof.windows import Window, candidates, found_in, held_by, odd_negations
 
 VERIFIED_COVERAGE = 0.74
@@ -218,6 +218,8 @@ def _too_thin(asked: _Asked, window: Window, missing: Sequence[Token], own: floa
     unsaid = [token for token in missing if token.key not in SOFT_KEYS]
     if unsaid and len(content(window.tokens)) < len(asked.weighted):
         findings.append(Finding("gap", f"the passage is shorter than the claim and lacks {unsaid[0].text!r}"))
+    if window.code and not any(token.kind in HARD_KINDS and _stands_bare(token, window) for token, _ in asked.weighted):
+        findings.append(Finding("gap", "lines of code hold its words, not its statement"))
     if own < OWN_COVERAGE:
         findings.append(Finding("gap", "most of its words stand beside the passage's sentence, not in it"))
     return findings

@@ -50,6 +50,8 @@ class Window:
     """Of its units; a table row has those of its header as well."""
     context: frozenset[str]
     """Words that introduce the span: headings, title, the sentence before a list, the header of a table."""
+    code: bool = False
+    """Whether it is lines of code alone."""
 
     @property
     def single(self) -> bool:
@@ -142,6 +144,7 @@ def window(evidence: Evidence, run: tuple[int, ...]) -> Window:
         text=evidence.chunks[passage].text[units[0].start : units[-1].end],
         keys=frozenset(keys),
         context=frozenset(context),
+        code=all(unit.kind == "code" for unit in units),
     )
 
 
