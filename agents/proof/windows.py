@@ -20,6 +20,7 @@ HEADING_PROMISE = 0.7
 """Share of its weight that a word counts in the choice of spans when only a heading has it."""
 MAX_QUOTE_CHARACTERS = 900
 _WITH_UNIT = re.compile(rf"(?P<number>{NUMBER})[\s-]*(?P<unit>\D+)$")
+_DATA_LINE = re.compile(r"\s*(?:\"[^\"\n]+\"\s*:|[{}\[\]])")
 CITED_BONUS = 1.15
 """Factor for passages that the model itself cited; enough to break near ties, too little to beat a better span."""
 
@@ -51,7 +52,7 @@ class Window:
     context: frozenset[str]
     """Words that introduce the span: headings, title, the sentence before a list, the header of a table."""
     code: bool = False
-    """Whether it is lines of code alone."""
+    """Whether it is lines of code or data alone."""
 
     @property
     def single(self) -> bool:
@@ -132,6 +133,7 @@ def window(evidence: Evidence, run: tuple[int, ...]) -> Window:
             lead = evidence.units[lead].lead
     clauses = [(number, token.clause) for token, number in placed]
     negations = odd_negations([token for token, _ in placed], clauses)
+    text = evidence.chunks[passage].text[units[0].start : units[-1].end]
     kept = [i for i, (token, _) in enumerate(placed) if token.kind not in ("stop", "negation")]
     return Window(
         passage=passage,
@@ -141,11 +143,16 @@ def window(evidence: Evidence, run: tuple[int, ...]) -> Window:
         unit_of=tuple(placed[i][1] for i in kept),
         clauses=tuple(clauses[i] for i in kept),
         negations=negations,
-        text=evidence.chunks[passage].text[units[0].start : units[-1].end],
+        text=text,
         keys=frozenset(keys),
         context=frozenset(context),
-        code=all(unit.kind == "code" for unit in units),
+        code=all(unit.kind == "code" for unit in units) or _is_data(text),
     )
+
+
+def _is_data(text: str) -> bool:
+    """Whether every line is an entry of a JSON object: a passage may begin inside a block whose fence it lacks."""
+    return all(_DATA_LINE.match(line) for line in text.splitlines() if line.strip())
 
 
 def _units_with(token: Token, evidence: Evidence) -> Sequence[int]:

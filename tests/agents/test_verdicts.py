@@ -86,8 +86,10 @@ def test_figure_that_no_passage_has_is_no_support_however_near_the_rest(claim: s
     assert _judge(claim, question="Is it 73 seconds, or 73 clusters?").verdict == "partial"
 
 
-def test_lines_of_code_carry_names_and_figures_but_no_statement_of_plain_words() -> None:
-    settings = evidence('```json\n"failSwapOn": false,\n"mergeDefaultSettings": true,\n"defaultValues": "used"\n```\n')
+@pytest.mark.parametrize("fenced", [True, False])
+def test_lines_of_code_carry_names_and_figures_but_no_statement_of_plain_words(fenced: bool) -> None:
+    lines = '"failSwapOn": false,\n"mergeDefaultSettings": true,\n"defaultValues": "used"\n'
+    settings = evidence(f"```json\n{lines}```\n" if fenced else lines)
     plain = judge("If set to false, the default values are used as default settings.", settings, given=frozenset())
     assert plain.verdict != "verified"
     assert judge("`failSwapOn` is set to false.", settings, given=frozenset()).verdict == "verified"
