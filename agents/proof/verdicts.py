@@ -25,6 +25,8 @@ ALL_WORDS = 0.95
 """Coverage from which on one sentence decides alone, whatever others say."""
 PARTIAL_COVERAGE = 0.42
 """Least share for ``partial``."""
+PARTIAL_OWN = 0.3
+"""Least share for ``partial`` that the span holds by itself: below it the quote shows nothing of the claim."""
 PASSAGE_SHARE = 0.4
 """What a word counts that stands elsewhere in the passage; the span may take its subject up with ``it``."""
 GIVEN_SHARE = 0.5
@@ -195,14 +197,17 @@ def _weigh(asked: _Asked, window: Window, evidence: Evidence, given: frozenset[s
     missing = [token for token, _ in asked.weighted if not held_by(token, window)]
     lost = {token: _share(token, window, evidence, given) for token in missing}
     coverage = sum(share * lost.get(token, 1.0) for token, share in asked.weighted)
+    own = sum(share for token, share in asked.weighted if _stands_bare(token, window))
     if coverage < PARTIAL_COVERAGE:
         return _Weighed(_verdict(coverage, (), missing, support), decisive=False)
+    if own < PARTIAL_OWN:
+        thin = "No passage says this; the nearest has its words in headings and in the question alone."
+        return _Weighed(Judgement("unsupported", (), thin, own), decisive=False)
     pairs = tuple(align(asked.tokens, window.tokens))
     shares = dict(asked.weighted)
     aligned = sum(shares.get(asked.tokens[pair.claim], 0.0) for pair in pairs)
     comparison = Comparison(asked.tokens, asked.negations, window, pairs, aligned, evidence, given)
     findings = [finding for rule in RULES for finding in rule(comparison)]
-    own = sum(share for token, share in asked.weighted if _stands_bare(token, window))
     findings += _too_thin(asked, window, missing, own)
     judgement = _verdict(coverage, findings, missing, support)
     in_order = len(pairs) >= MIN_IN_ORDER and len(pairs) >= IN_ORDER * len(asked.tokens)
@@ -218,8 +223,8 @@ def _too_thin(asked: _Asked, window: Window, missing: Sequence[Token], own: floa
     unsaid = [token for token in missing if token.key not in SOFT_KEYS]
     if unsaid and len(content(window.tokens)) < len(asked.weighted):
         findings.append(Finding("gap", f"the passage is shorter than the claim and lacks {unsaid[0].text!r}"))
-    if window.code and not any(token.kind in HARD_KINDS and _stands_bare(token, window) for token, _ in asked.weighted):
-        findings.append(Finding("gap", "lines of code hold its words, not its statement"))
+    if window.data and not any(token.kind in HARD_KINDS and _stands_bare(token, window) for token, _ in asked.weighted):
+        findings.append(Finding("gap", "entries of data hold its words, not its statement"))
     if own < OWN_COVERAGE:
         findings.append(Finding("gap", "most of its words stand beside the passage's sentence, not in it"))
     return findings

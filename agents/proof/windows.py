@@ -51,8 +51,8 @@ class Window:
     """Of its units; a table row has those of its header as well."""
     context: frozenset[str]
     """Words that introduce the span: headings, title, the sentence before a list, the header of a table."""
-    code: bool = False
-    """Whether it is lines of code or data alone."""
+    data: bool = False
+    """Whether it is entries of a JSON object alone."""
 
     @property
     def single(self) -> bool:
@@ -146,12 +146,12 @@ def window(evidence: Evidence, run: tuple[int, ...]) -> Window:
         text=text,
         keys=frozenset(keys),
         context=frozenset(context),
-        code=all(unit.kind == "code" for unit in units) or _is_data(text),
+        data=_is_data(text),
     )
 
 
 def _is_data(text: str) -> bool:
-    """Whether every line is an entry of a JSON object: a passage may begin inside a block whose fence it lacks."""
+    """Whether every line is an entry of a JSON object; a passage may lack the fence of its block."""
     return all(_DATA_LINE.match(line) for line in text.splitlines() if line.strip())
 
 

@@ -87,12 +87,20 @@ def test_figure_that_no_passage_has_is_no_support_however_near_the_rest(claim: s
 
 
 @pytest.mark.parametrize("fenced", [True, False])
-def test_lines_of_code_carry_names_and_figures_but_no_statement_of_plain_words(fenced: bool) -> None:
+def test_entries_of_data_carry_names_and_figures_but_no_statement_of_plain_words(fenced: bool) -> None:
     lines = '"failSwapOn": false,\n"mergeDefaultSettings": true,\n"defaultValues": "used"\n'
     settings = evidence(f"```json\n{lines}```\n" if fenced else lines)
     plain = judge("If set to false, the default values are used as default settings.", settings, given=frozenset())
     assert plain.verdict != "verified"
     assert judge("`failSwapOn` is set to false.", settings, given=frozenset()).verdict == "verified"
+
+
+def test_words_of_a_heading_alone_are_no_support() -> None:
+    only = prepare([chunk("Start the kubelet on the node.", number=1, title="Give a running instance more CPU live")])
+    asked = keys_of(tokenise("Can I give a running instance more CPU?"))
+    judgement = judge("You can give a running instance more CPU on the node live.", only, given=asked)
+    assert (judgement.verdict, judgement.supports) == ("unsupported", ())
+    assert "in headings and in the question alone" in judgement.explanation
 
 
 def test_claim_with_something_not_found_is_partial() -> None:
