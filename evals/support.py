@@ -15,7 +15,11 @@ from retrieval.analyser import analyse
 ENOUGH_WORDS = 0.5
 """Share of a claim's own words that its quotes must hold; a paraphrase keeps its nouns and changes the rest."""
 _FIGURE = re.compile(r"(?<![\w.])\d+(?:[.,:]\d+)*")
-_DENIALS = re.compile(r"\b(?:not|no|never|none|nor|neither|cannot|without)\b|n['’]t\b", re.IGNORECASE)
+_DENIALS = re.compile(
+    r"\b(?:not|no(?!\s+(?:more|less|fewer|longer|later|earlier)\s+than\b)|never|none|nor|neither|cannot|without)\b|n['’]t\b",
+    re.IGNORECASE,
+)
+"""A bound (``no more than 5,000``) says what ``up to 5,000`` does and denies nothing."""
 _WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 _NUMBER_WORDS = {word: str(number) for number, word in enumerate(_WORDS)}
 

@@ -200,9 +200,9 @@ def _weigh(asked: _Asked, window: Window, evidence: Evidence, given: frozenset[s
     own = sum(share for token, share in asked.weighted if _stands_bare(token, window))
     if coverage < PARTIAL_COVERAGE:
         return _Weighed(_verdict(coverage, (), missing, support), decisive=False)
-    if own < PARTIAL_OWN:
-        thin = "No passage says this; the nearest has its words in headings and in the question alone."
-        return _Weighed(Judgement("unsupported", (), thin, own), decisive=False)
+    if hollow := _hollow(asked, window, own):
+        judgement = Judgement("unsupported", (), f"No passage says this; {hollow}.", min(own, PARTIAL_COVERAGE))
+        return _Weighed(judgement, decisive=False)
     pairs = tuple(align(asked.tokens, window.tokens))
     shares = dict(asked.weighted)
     aligned = sum(shares.get(asked.tokens[pair.claim], 0.0) for pair in pairs)
@@ -217,14 +217,20 @@ def _weigh(asked: _Asked, window: Window, evidence: Evidence, given: frozenset[s
     return _Weighed(judgement, decisive=window.single and nearly_same and decides)
 
 
+def _hollow(asked: _Asked, window: Window, own: float) -> str:
+    """Why a span that has a claim's words shows nothing of what it says; empty where it does."""
+    if own < PARTIAL_OWN:
+        return "the nearest has its words in headings and in the question alone"
+    exact = any(token.kind in HARD_KINDS and _stands_bare(token, window) for token, _ in asked.weighted)
+    return "entries of data hold its words, not its statement" if window.data and not exact else ""
+
+
 def _too_thin(asked: _Asked, window: Window, missing: Sequence[Token], own: float) -> list[Finding]:
     """A span that says less than the claim cannot carry it, however much its headings add."""
     findings: list[Finding] = []
     unsaid = [token for token in missing if token.key not in SOFT_KEYS]
     if unsaid and len(content(window.tokens)) < len(asked.weighted):
         findings.append(Finding("gap", f"the passage is shorter than the claim and lacks {unsaid[0].text!r}"))
-    if window.data and not any(token.kind in HARD_KINDS and _stands_bare(token, window) for token, _ in asked.weighted):
-        findings.append(Finding("gap", "entries of data hold its words, not its statement"))
     if own < OWN_COVERAGE:
         findings.append(Finding("gap", "most of its words stand beside the passage's sentence, not in it"))
     return findings

@@ -32,6 +32,12 @@ def test_other_figures_denials_and_subjects_are_not(claim: str) -> None:
     assert not is_supported(claim, [QUOTE], question="How many times does a Job retry?")
 
 
+def test_bound_is_no_denial() -> None:
+    quote = ["Kubernetes supports clusters with up to 5,000 nodes."]
+    assert is_supported("No more than 5,000 nodes.", quote)
+    assert not is_supported("Kubernetes supports no clusters with 5,000 nodes.", quote)
+
+
 def test_without_a_quote_nothing_is_supported() -> None:
     assert not is_supported("A Job retries.", [], question="Does a Job retry?")
 
