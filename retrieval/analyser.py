@@ -20,6 +20,7 @@ import snowballstemmer
 _LONGEST_TERM = 128
 """Longer spellings (encoded data, lines without spaces) give no term of their own; their parts do."""
 _RUN_CACHE_SIZE = 65_536
+_TEXT_CACHE_SIZE = 4096
 _JOINTS = "-./:@+~"
 
 # Python's \w leaves out combining marks, without which words of Indic scripts, Arabic and Hebrew fall apart.
@@ -30,6 +31,8 @@ _UNSPACED = (
     "\uf900-\ufaff\U00020000-\U0003ffff"
 )
 _RUN = re.compile(rf"[\w{_MARKS}]+(?:[{_JOINTS}]+[\w{_MARKS}]+)*")
+_ASCII_RUN = re.compile(rf"\w+(?:[{_JOINTS}]+\w+)*", re.ASCII)
+"""The same for plain text, without the classes of other scripts."""
 _JOINT_OR_UNDERSCORE = re.compile(rf"[{_JOINTS}_]+")
 _CASED_PART = re.compile(r"[A-Z]+(?![a-z])[0-9]*|[A-Z]?[a-z]+[0-9]*|[0-9]+")
 _INNER_CAPITAL = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
@@ -53,13 +56,26 @@ class Token(NamedTuple):
 
 def analyse(text: str) -> list[str]:
     """Index terms of a text in reading order, repeats kept; empty for a text of stop words and punctuation."""
-    return [token.term for token in tokens(text)]
+    return [
+        term for run in _runs(text) for term in (_cached_terms(run) if len(run) <= _LONGEST_TERM else _run_terms(run))
+    ]
 
 
 def tokens(text: str) -> Iterator[Token]:
     """Index terms with their spellings, in the order of ``analyse``."""
-    for run in _RUN.findall(_CONTRACTION.sub("", _normalise(text))):
-        yield from _run_tokens(run) if len(run) <= _LONGEST_TERM else _long_run_tokens(run)
+    for run in _runs(text):
+        yield from _run_tokens(run)
+
+
+@lru_cache(maxsize=_TEXT_CACHE_SIZE)
+def terms_of(text: str) -> tuple[str, ...]:
+    """``analyse`` for passages, which searches find again and again."""
+    return tuple(analyse(text))
+
+
+def _runs(text: str) -> list[str]:
+    spelled = _CONTRACTION.sub("", _normalise(text)) if "'" in text or "’" in text else _normalise(text)
+    return (_ASCII_RUN if spelled.isascii() else _RUN).findall(spelled)
 
 
 def _normalise(text: str) -> str:
@@ -71,15 +87,20 @@ def _normalise(text: str) -> str:
 
 
 @lru_cache(maxsize=_RUN_CACHE_SIZE)
-def _run_tokens(run: str) -> tuple[Token, ...]:
-    """Terms of one run; cached, for most runs of a text have been seen before."""
+def _cached_terms(run: str) -> tuple[str, ...]:
+    """Terms of one run; most runs of a text have been seen before."""
+    return _run_terms(run)
+
+
+def _run_terms(run: str) -> tuple[str, ...]:
+    return tuple(token.term for token in _run_tokens(run))
+
+
+def _run_tokens(run: str) -> Iterator[Token]:
     parts = _parts(run)
-    whole = [_whole(run)] if len(parts) > 1 else []
-    return (*whole, *(token for part in parts for token in _part_tokens(part)))
-
-
-def _long_run_tokens(run: str) -> Iterator[Token]:
-    for part in _parts(run):
+    if len(parts) > 1 and len(run) <= _LONGEST_TERM:
+        yield _whole(run)
+    for part in parts:
         yield from _part_tokens(part)
 
 

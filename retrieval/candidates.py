@@ -75,39 +75,59 @@ class Candidate:
         )
 
 
-def fuse_legs(dense: LegResult, bm25: LegResult, *, method: FusionMethod, dense_weight: float) -> list[Fused]:
-    """All chunks of both legs, best first, equal scores by id.
+def fuse_legs(
+    dense: LegResult, bm25: LegResult, *, method: FusionMethod, dense_weight: float, limit: int | None = None
+) -> list[Fused]:
+    """Chunks of both legs, best first, equal scores by id.
 
     Args:
         dense: The dense leg.
         bm25: The lexical leg. A chunk without a score here has none of the question's terms, a score of 0.
         method: How scores of both legs become one.
         dense_weight: Weight of the dense leg, 0 to 1; the lexical leg has the rest.
+        limit: Chunks returned; None returns all.
     """
     ids = {found.chunk_id for leg in (dense, bm25) for found in leg.found}
-    dense_shares = _shares("dense", dense, ids, method=method, weight=dense_weight)
-    bm25_shares = _shares("bm25", bm25, ids, method=method, weight=1 - dense_weight)
-    scores = {name: dense_shares[name].contribution + bm25_shares[name].contribution for name in ids}
-    order = sorted(ids, key=lambda name: (-scores[name], name))
+    legs = (
+        _ScoredLeg.of("dense", dense, ids, method=method, weight=dense_weight),
+        _ScoredLeg.of("bm25", bm25, ids, method=method, weight=1 - dense_weight),
+    )
+    scores = {name: sum(leg.weight * leg.values.get(name, 0.0) for leg in legs) for name in ids}
+    order = sorted(ids, key=lambda name: (-scores[name], name))[:limit]
     return [
-        Fused(name, rank, scores[name], dense_shares[name], bm25_shares[name])
-        for rank, name in enumerate(order, start=1)
+        Fused(name, rank, scores[name], *(leg.share(name) for leg in legs)) for rank, name in enumerate(order, start=1)
     ]
 
 
-def _shares(
-    leg: LegName, result: LegResult, ids: set[str], *, method: FusionMethod, weight: float
-) -> dict[str, LegShare]:
-    ranks = {found.chunk_id: rank for rank, found in enumerate(result.found, start=1)}
-    scores = {found.chunk_id: found.score for found in [*result.others, *result.found]}
-    own = {found.chunk_id: found.score for found in result.found}
-    # Without a cosine a chunk gets nothing from the dense leg; without a BM25 score it has been measured, as 0.
-    others = {name: scores.get(name, 0.0) for name in ids if leg == "bm25" or name in scores}
-    values = normalised(own, method=method, others=others)
-    own_weight = leg_weight(method, weight)
-    return {
-        name: LegShare(
-            leg, ranks.get(name), scores.get(name), value := values.get(name, 0.0), own_weight, own_weight * value
+class _ScoredLeg(NamedTuple):
+    name: LegName
+    ranks: dict[str, int]
+    scores: dict[str, float]
+    values: dict[str, float]
+    weight: float
+
+    @staticmethod
+    def of(name: LegName, result: LegResult, ids: set[str], *, method: FusionMethod, weight: float) -> _ScoredLeg:
+        own = {found.chunk_id: found.score for found in result.found}
+        scores = {found.chunk_id: found.score for found in result.others} | own
+        # Without a cosine a chunk gets nothing from the dense leg; without a BM25 score it has been measured, as 0.
+        others = {chunk_id: scores.get(chunk_id, 0.0) for chunk_id in ids if name == "bm25" or chunk_id in scores}
+        return _ScoredLeg(
+            name=name,
+            ranks={chunk_id: rank for rank, chunk_id in enumerate(own, start=1)},
+            scores=scores,
+            values=normalised(own, method=method, others=others),
+            weight=leg_weight(method, weight),
         )
-        for name in ids
-    }
+
+    def share(self, chunk_id: str) -> LegShare:
+        """What the leg gave to a chunk."""
+        value = self.values.get(chunk_id, 0.0)
+        return LegShare(
+            self.name,
+            self.ranks.get(chunk_id),
+            self.scores.get(chunk_id),
+            value,
+            self.weight,
+            self.weight * value,
+        )

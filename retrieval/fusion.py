@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from statistics import fmean, stdev
+from math import sqrt
+from statistics import fmean
 from typing import Literal, assert_never
 
 FusionMethod = Literal["minmax", "dbsf", "rrf"]
@@ -83,8 +84,10 @@ def _min_max_scale(scores: Mapping[str, float]) -> _Scale | None:
 
 
 def _distribution_scale(scores: Mapping[str, float]) -> _Scale | None:
-    deviation = stdev(scores.values()) if len(scores) > 1 else 0.0
-    if deviation == 0.0:
+    values = list(scores.values())
+    if len(values) < 2 or min(values) == max(values):
         return None
-    low = fmean(scores.values()) - _DEVIATIONS * deviation
+    mean = fmean(values)
+    deviation = sqrt(sum((value - mean) ** 2 for value in values) / (len(values) - 1))
+    low = mean - _DEVIATIONS * deviation
     return lambda score: (score - low) / (2 * _DEVIATIONS * deviation)

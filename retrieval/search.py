@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from retrieval.candidates import Candidate, Fused, LegResult, fuse_legs
+from retrieval.candidates import Candidate, LegResult, fuse_legs
 from retrieval.diversity import diversified, without_duplicates
 from retrieval.documents import spread, with_support
 from retrieval.embedders.protocol import Embedder
@@ -32,7 +32,7 @@ class _Pool(NamedTuple):
     """What both legs found: the best of it as candidates, the rest of the list below them."""
 
     legs: _Legs
-    fused: Sequence[Fused]
+    fused: int
     best: Sequence[Candidate]
     rest: Sequence[Candidate]
 
@@ -125,12 +125,18 @@ class Retriever:
 
     def _pool(self, legs: _Legs, *, wanted: int) -> _Pool:
         settings = self.settings
-        fused = fuse_legs(legs.dense, legs.bm25, method=settings.fusion, dense_weight=settings.dense_weight)
-        needed = fused[: max(settings.pool, wanted)]
+        needed = fuse_legs(
+            legs.dense,
+            legs.bm25,
+            method=settings.fusion,
+            dense_weight=settings.dense_weight,
+            limit=max(settings.pool, wanted),
+        )
         chunks = {chunk.chunk_id: chunk for chunk in self.store.fetch([found.chunk_id for found in needed])}
         # Deleted between the search and the fetch: not there any more.
         candidates = [Candidate(chunks[found.chunk_id], found) for found in needed if found.chunk_id in chunks]
         best = with_support(candidates[: settings.pool], weight=settings.document_support)
+        fused = len({found.chunk_id for leg in legs for found in leg.found})
         return _Pool(legs, fused, best, candidates[settings.pool :])
 
     def _fair(self, candidates: Sequence[Candidate], *, wanted: int) -> list[Candidate]:
@@ -168,9 +174,9 @@ class Retriever:
             searched=self.store.count(search_filter),
             dense_candidates=len(pool.legs.dense.found),
             bm25_candidates=len(pool.legs.bm25.found),
-            fused=len(pool.fused),
+            fused=pool.fused,
             reranked=len(pool.best) if self.reranker and not result.warnings else 0,
             duplicates=duplicates,
-            below_limit=len(pool.fused) - len(ranked) - duplicates,
+            below_limit=pool.fused - len(ranked) - duplicates,
         )
         return replace(result, hits=hits, explanation=explanation)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from retrieval.analyser import analyse, tokens
+from retrieval.analyser import analyse, terms_of, tokens
 from retrieval.explanation import TermShare
 from retrieval.lexical import LexicalEncoder, term_id
 from retrieval.store.protocol import VectorStore
@@ -14,7 +14,7 @@ from retrieval.types import Chunk, SearchFilter, SparseVector, index_text
 
 def matched_spellings(query: str, chunk: Chunk) -> tuple[str, ...]:
     """The question's words that the chunk has in any form, as the question spells them, in its order."""
-    terms = set(analyse(index_text(chunk)))
+    terms = set(terms_of(index_text(chunk)))
     return tuple(dict.fromkeys(spelling for term, spelling in spellings(query).items() if term in terms))
 
 

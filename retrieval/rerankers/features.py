@@ -6,13 +6,12 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.analyser import analyse
+from retrieval.analyser import analyse, terms_of
 from retrieval.candidates import Candidate
 from retrieval.types import Chunk, index_text
 
@@ -37,7 +36,6 @@ question's exact names that stand there letter for letter. The last two make the
 question: words count more where it has exact names, meaning counts more the longer it is.
 """
 
-_TEXT_CACHE_SIZE = 4096
 _LONG_QUERY_TERMS = 12.0
 # Words with a digit or a joint inside, with a capital inside, or in capitals alone: what people type letter for letter.
 _NAME = re.compile(r"(?<!\w)(?:--?)?(?=\w*(?:[0-9]|\w[-_./:]\w|[a-z][A-Z]|[A-Z]{2}))\w+(?:[-_./:]+\w+)*", re.ASCII)
@@ -54,7 +52,7 @@ def feature_matrix(query: str, candidates: Sequence[Candidate]) -> NDArray[np.fl
         return np.zeros((0, len(FEATURES)))
     terms = list(dict.fromkeys(analyse(query)))
     names = exact_names(query)
-    texts = [_terms(index_text(candidate.chunk)) for candidate in candidates]
+    texts = [terms_of(index_text(candidate.chunk)) for candidate in candidates]
     weights = _weights(terms, [set(text) for text in texts])
     length = min(len(terms) / _LONG_QUERY_TERMS, 1.0)
     rows: list[list[float]] = []
@@ -65,7 +63,7 @@ def feature_matrix(query: str, candidates: Sequence[Candidate]) -> NDArray[np.fl
                 fused.score + candidate.support,
                 fused.dense.score or 0.0,
                 _coverage(weights, found),
-                _coverage(weights, set(_terms(_headings(candidate.chunk)))),
+                _coverage(weights, set(terms_of(_headings(candidate.chunk)))),
                 _phrase(terms, text),
                 _proximity(set(terms) & found, text),
                 _names_found(names, candidate.chunk),
@@ -74,12 +72,6 @@ def feature_matrix(query: str, candidates: Sequence[Candidate]) -> NDArray[np.fl
             ]
         )
     return np.asarray(rows, dtype=np.float64)
-
-
-@lru_cache(maxsize=_TEXT_CACHE_SIZE)
-def _terms(text: str) -> tuple[str, ...]:
-    """Terms of a text; cached, for the same passages are found again and again."""
-    return tuple(analyse(text))
 
 
 def _headings(chunk: Chunk) -> str:
