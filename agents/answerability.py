@@ -44,7 +44,7 @@ less the tenth as a share of the best. ``first_rank`` adds the reciprocal ranks 
 The coverages are the shares of the question's telling words that stand in the first hit and in the first three.
 """
 LOOKED_INTO = 5
-"""Hits whose sentences are compared; about forty sentences, a tenth of a second on two cores."""
+"""Hits whose sentences are compared; docs/grounding.md has the time that takes."""
 LEAST_WORDS = 4
 """Words of a sentence that can say something."""
 _SENTENCES = re.compile(r"(?<=[.!?])\s+|\n+")

@@ -19,7 +19,7 @@ from agents.chat_model import ChatMessage
 from agents.context import MESSAGE_OVERHEAD_TOKENS, as_turns
 from agents.drafts import QueryDraft, WarningDraft
 from agents.guidance import EXAMPLES_PART, fit_examples
-from agents.history import leans_on_history, standalone_query
+from agents.history import last_question, leans_on_history, standalone_query
 from agents.prompting import load_prompt
 from agents.proof.evidence import prepare
 from agents.queries import parts_of, words_of
@@ -185,8 +185,7 @@ class _Search:
         learned, embedder = load_thresholds(self._settings.abstention_file).learned, self._context.embedder
         doubt = None
         if learned and embedder and searched:
-            asked = [turn.content for turn in self._request.history if turn.role == "user"]
-            read = partial(answer_signs, earlier=asked[-1] if asked else "")
+            read = partial(answer_signs, earlier=last_question(self._request.history))
             doubt = learned.doubt(await asyncio.to_thread(read, self._request.question, query, searched, embedder))
         kept = tuple(merged[: self._kept])
         return FoundEvidence(query, scope, kept, best_cosine(searched), cosine_lead(searched), doubt)

@@ -40,6 +40,11 @@ def standalone_query(question: str, history: Sequence[ChatMessage]) -> str:
     return " ".join([*(topic.strip() for topic in topics), *borrowed, question.strip()])
 
 
+def last_question(history: Sequence[ChatMessage]) -> str:
+    """What the person asked before; empty at the beginning of a chat."""
+    return next((message.content for message in reversed(history) if message.role == "user"), "")
+
+
 def leans_on_history(question: str) -> bool:
     """Whether a question cannot be understood alone, by its pronouns, its opening, or for want of content words."""
     words = content(tokenise(question))

@@ -26,7 +26,7 @@ from agents.answerability import answer_signs
 from agents.chat_model import ChatMessage
 from agents.errors import AgentError
 from agents.evidence_search import LOOKED_AT
-from agents.history import standalone_query
+from agents.history import last_question, standalone_query
 from agents.proof.evidence import prepare
 from agents.thresholds import CurvePoint, FittedThresholds, load_thresholds
 from app.errors import AppError
@@ -98,14 +98,14 @@ def judge_questions(rows: Iterable[Row], search: Search, embedder: Embedder | No
         query = standalone_query(row.question, history)
         hits = search.search(query, limit=LOOKED_AT).hits
         evidence = prepare([hit.chunk for hit in hits[:KEPT_HITS]])
-        asked = [turn.content for turn in history if turn.role == "user"]
-        earlier = asked[-1] if asked else ""
         judged.append(
             JudgedQuestion(
                 question=row.question,
                 answerable=row.answerable,
                 signals=evidence_signals(row.question, best_cosine(hits), evidence, lead=cosine_lead(hits)),
-                signs=answer_signs(row.question, query, hits, embedder, earlier=earlier) if embedder else {},
+                signs=answer_signs(row.question, query, hits, embedder, earlier=last_question(history))
+                if embedder
+                else {},
                 conversation=row.history[0].content if row.history else row.question,
             )
         )
