@@ -25,8 +25,12 @@ ALL_WORDS = 0.95
 """Coverage from which on one sentence decides alone, whatever others say."""
 PARTIAL_COVERAGE = 0.42
 """Least share for ``partial``."""
-PARTIAL_OWN = 0.3
+PARTIAL_OWN = 0.35
 """Least share for ``partial`` that the span holds by itself: below it the quote shows nothing of the claim."""
+LEAD_SHARE = 0.2
+"""Share of a claim that stands in the sentence before a list, table or block alone; from it on that is quoted too."""
+QUOTED_TOGETHER = 300
+"""Characters up to which a span and the sentence that introduces it are one quote."""
 PASSAGE_SHARE = 0.4
 """What a word counts that stands elsewhere in the passage; the span may take its subject up with ``it``."""
 GIVEN_SHARE = 0.5
@@ -71,6 +75,8 @@ class _Weighed(NamedTuple):
     judgement: Judgement
     decisive: bool
     """The span is one unit with nearly the same words: where the two differ, the claim is wrong."""
+    own: float = 0.0
+    """Share of the claim that the span holds by itself."""
 
 
 def judge(claim: str, evidence: Evidence, *, given: frozenset[str], cited: Collection[int] = ()) -> Judgement:
@@ -183,23 +189,27 @@ def _best(tokens: Sequence[Token], evidence: Evidence, given: frozenset[str], ci
         weighed.append(_weigh(asked, window, evidence, given))
     pool = [one for one in weighed if one.decisive] or weighed
     nothing = _Weighed(Judgement("unsupported", (), "None of its words stand in the passages."), decisive=False)
-    return max(pool, key=lambda one: _order(one.judgement), default=nothing)
+    return max(pool, key=_order, default=nothing)
 
 
-def _order(judgement: Judgement) -> tuple[bool, float]:
+def _order(weighed: _Weighed) -> tuple[bool, float]:
+    """Verifying spans by what they hold; else headings count half, for the quote has to show the part that it holds."""
+    judgement = weighed.judgement
     length = sum(support.end - support.start for support in judgement.supports)
     cost = 0.0001 * length if judgement.supports else CONTRADICTION_COST
-    return judgement.verdict == "verified", judgement.coverage - cost
+    if judgement.verdict == "verified":
+        return True, judgement.coverage - cost
+    return False, (judgement.coverage + weighed.own) / 2 - cost
 
 
 def _weigh(asked: _Asked, window: Window, evidence: Evidence, given: frozenset[str]) -> _Weighed:
-    support = Support(window.passage, window.start, window.end)
+    supports = _supports(asked, window, evidence)
     missing = [token for token, _ in asked.weighted if not held_by(token, window)]
     lost = {token: _share(token, window, evidence, given) for token in missing}
     coverage = sum(share * lost.get(token, 1.0) for token, share in asked.weighted)
     own = sum(share for token, share in asked.weighted if _stands_bare(token, window))
     if coverage < PARTIAL_COVERAGE:
-        return _Weighed(_verdict(coverage, (), missing, support), decisive=False)
+        return _Weighed(_verdict(coverage, (), missing, supports), decisive=False)
     if hollow := _hollow(asked, window, own):
         judgement = Judgement("unsupported", (), f"No passage says this; {hollow}.", min(own, PARTIAL_COVERAGE))
         return _Weighed(judgement, decisive=False)
@@ -209,20 +219,39 @@ def _weigh(asked: _Asked, window: Window, evidence: Evidence, given: frozenset[s
     comparison = Comparison(asked.tokens, asked.negations, window, pairs, aligned, evidence, given)
     findings = [finding for rule in RULES for finding in rule(comparison)]
     findings += _too_thin(asked, window, missing, own)
-    judgement = _verdict(coverage, findings, missing, support)
+    judgement = _verdict(coverage, findings, missing, supports)
     in_order = len(pairs) >= MIN_IN_ORDER and len(pairs) >= IN_ORDER * len(asked.tokens)
     differs = any(finding.severity != "gap" for finding in findings)
     decides = differs or judgement.verdict == "verified"
     nearly_same = aligned >= VERBATIM or own >= ALL_WORDS or in_order
-    return _Weighed(judgement, decisive=window.single and nearly_same and decides)
+    return _Weighed(judgement, window.single and nearly_same and decides, own)
 
 
 def _hollow(asked: _Asked, window: Window, own: float) -> str:
     """Why a span that has a claim's words shows nothing of what it says; empty where it does."""
     if own < PARTIAL_OWN:
         return "the nearest has its words in headings and in the question alone"
+    if len(window.tokens) == 1 and window.tokens[0].kind == "identifier":
+        (name,) = window.tokens
+        named = any(token.key == name.key for token, _ in asked.weighted)
+        return "" if named else f"{name.text!r} is a name and states nothing"
     exact = any(token.kind in HARD_KINDS and _stands_bare(token, window) for token, _ in asked.weighted)
     return "entries of data hold its words, not its statement" if window.data and not exact else ""
+
+
+def _supports(asked: _Asked, window: Window, evidence: Evidence) -> tuple[Support, ...]:
+    """The span, and the sentence that introduces it where the claim takes as much from that."""
+    for number in window.leads:
+        lead = evidence.units[number]
+        taken = sum(
+            share for token, share in asked.weighted if found_in(token, lead.keys) and not _stands_bare(token, window)
+        )
+        if taken < LEAD_SHARE:
+            continue
+        if window.end - lead.start <= QUOTED_TOGETHER:
+            return (Support(window.passage, lead.start, window.end),)
+        return Support(window.passage, lead.start, lead.end), Support(window.passage, window.start, window.end)
+    return (Support(window.passage, window.start, window.end),)
 
 
 def _too_thin(asked: _Asked, window: Window, missing: Sequence[Token], own: float) -> list[Finding]:
@@ -236,7 +265,9 @@ def _too_thin(asked: _Asked, window: Window, missing: Sequence[Token], own: floa
     return findings
 
 
-def _verdict(coverage: float, findings: Sequence[Finding], missing: Sequence[Token], support: Support) -> Judgement:
+def _verdict(
+    coverage: float, findings: Sequence[Finding], missing: Sequence[Token], supports: tuple[Support, ...]
+) -> Judgement:
     against = [finding.message for finding in findings if finding.severity == "contradiction"]
     short = list(dict.fromkeys(finding.message for finding in findings if finding.severity != "contradiction"))
     words = ", ".join(repr(word) for word in dict.fromkeys(token.text for token in missing))
@@ -244,10 +275,10 @@ def _verdict(coverage: float, findings: Sequence[Finding], missing: Sequence[Tok
         return Judgement("unsupported", (), _sentence(f"contradicted: {against[0]}"), coverage)
     if coverage >= VERIFIED_COVERAGE and not findings:
         found = f"found in the passage, but for {words}" if words else "every word found in the passage"
-        return Judgement("verified", (support,), _sentence(found), coverage)
+        return Judgement("verified", supports, _sentence(found), coverage)
     if coverage >= PARTIAL_COVERAGE and not against:
         reason = short[0] if short else f"the passage lacks {words}"
-        return Judgement("partial", (support,), _sentence(f"found in part: {reason}"), coverage)
+        return Judgement("partial", supports, _sentence(f"found in part: {reason}"), coverage)
     return Judgement("unsupported", (), _sentence(f"no passage says this; the nearest lacks {words}"), coverage)
 
 

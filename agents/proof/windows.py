@@ -51,6 +51,8 @@ class Window:
     """Of its units; a table row has those of its header as well."""
     context: frozenset[str]
     """Words that introduce the span: headings, title, the sentence before a list, the header of a table."""
+    leads: tuple[int, ...] = ()
+    """Numbers of the sentences before it that introduce its units, nearest first."""
     data: bool = False
     """Whether it is entries of a JSON object alone."""
 
@@ -123,6 +125,7 @@ def window(evidence: Evidence, run: tuple[int, ...]) -> Window:
     passage = units[0].passage
     context = set(evidence.heading_keys[passage])
     keys = {key for unit in units for key in unit.keys}
+    leads: set[int] = set()
     for unit in units:
         if unit.kind == "row" and unit.lead >= 0:
             keys |= evidence.units[unit.lead].keys
@@ -130,6 +133,8 @@ def window(evidence: Evidence, run: tuple[int, ...]) -> Window:
         lead = unit.lead
         while lead >= 0:
             context |= evidence.units[lead].keys
+            if evidence.units[lead].kind == "sentence" and lead < run[0]:
+                leads.add(lead)
             lead = evidence.units[lead].lead
     clauses = [(number, token.clause) for token, number in placed]
     negations = odd_negations([token for token, _ in placed], clauses)
@@ -146,6 +151,7 @@ def window(evidence: Evidence, run: tuple[int, ...]) -> Window:
         text=text,
         keys=frozenset(keys),
         context=frozenset(context),
+        leads=tuple(sorted(leads, reverse=True)),
         data=_is_data(text),
     )
 

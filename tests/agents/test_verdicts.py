@@ -156,6 +156,60 @@ def test_words_of_the_question_do_not_prove_an_answer() -> None:
     assert judgement.verdict == "unsupported"
 
 
+def _quotes(claim: str, text: str) -> list[str]:
+    judgement = judge(claim, prepare([chunk(text)]), given=frozenset())
+    return [text[support.start : support.end] for support in judgement.supports]
+
+
+KILLED = "The output shows that the container was killed because it is out of memory:\n\n"
+
+
+def test_quote_shows_the_sentence_before_a_block_that_the_claim_takes_words_from() -> None:
+    text = f"{KILLED}```yaml\nlastState:\n  containerID: 65183c\n  exitCode: 137\n```\n"
+    (quote,) = _quotes("The exit code 137 shows that the container was killed because it is out of memory.", text)
+    assert quote.startswith("The output shows")
+    assert quote.endswith("exitCode: 137")
+
+
+def test_sentence_far_above_its_entry_is_a_quote_of_its_own() -> None:
+    entries = "".join(f"- Reason number {number} is told in the chapter on clocks.\n" for number in range(3, 12))
+    text = f"{KILLED}\n{entries}- The last exit code was 137 with the signal SIGKILL.\n"
+    quotes = _quotes("The last exit code was 137 with the signal SIGKILL because it is out of memory.", text)
+    assert quotes == [KILLED.strip(), "The last exit code was 137 with the signal SIGKILL."]
+
+
+def test_entry_that_says_it_alone_is_quoted_alone() -> None:
+    text = "A node may be tainted for a reason:\n\n- The kubelet sets the taint memory-pressure at 100 MiB.\n"
+    assert _quotes("The kubelet sets the taint memory-pressure at 100 MiB.", text) == [
+        "The kubelet sets the taint memory-pressure at 100 MiB."
+    ]
+
+
+def test_name_alone_states_nothing() -> None:
+    passage = chunk("`pods/resource/cpu-request-limit.yaml`\n", title="Specify a CPU request and a CPU limit")
+    judgement = judge(
+        "The CPU request is the minimum and the CPU limit is the maximum.", prepare([passage]), given=frozenset()
+    )
+    assert judgement.verdict == "unsupported"
+    assert "is a name and states nothing" in judgement.explanation
+    named = judge("Use pods/resource/cpu-request-limit.yaml.", prepare([passage]), given=frozenset())
+    assert named.verdict != "unsupported"
+
+
+def test_part_of_a_claim_is_shown_by_the_span_that_holds_most_of_it() -> None:
+    text = "Set `limits.cpu` to limit it.\n\nThe scheduler reserves the CPU that a container requests on the node.\n"
+    passage = chunk(text, title="CPU requests and CPU limits of a container")
+    judgement = judge(
+        "A container requests CPU that the scheduler reserves, and a webhook audits it.",
+        prepare([passage]),
+        given=frozenset(),
+    )
+    assert judgement.verdict == "partial"
+    assert [text[support.start : support.end] for support in judgement.supports] == [
+        "The scheduler reserves the CPU that a container requests on the node."
+    ]
+
+
 def test_no_evidence_supports_nothing() -> None:
     assert judge("The kubelet restarts it.", prepare([]), given=frozenset()).verdict == "unsupported"
 
