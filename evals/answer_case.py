@@ -51,7 +51,6 @@ def judge_answer(question: EvalQuestion, asked: Asked) -> EvalCase:
     unsupported = [claim for claim in unmarked if not _in_passages(claim, cited, texts, question.question)]
     counts = {
         "citations": len(cited),
-        "citations_right": sum(item.supports and item.relevant for item in cited),
         "citations_supporting": sum(item.supports for item in cited),
         "citations_relevant": sum(item.relevant for item in cited),
         "claims": len(claims),
@@ -153,7 +152,7 @@ def _values(
         values["answer_match"] = float(matched)
         values["answered"] = float(status == "answered")
     if counts["citations"]:
-        values["citation_precision"] = counts["citations_right"] / counts["citations"]
+        values["citation_precision"] = counts["citations_supporting"] / counts["citations"]
     if counts["claims"]:
         values["citation_recall"] = counts["claims_cited"] / counts["claims"]
     return values
