@@ -1,7 +1,8 @@
 """How fast one hybrid search is over a large store, and beside the local mode of Qdrant's client on the same chunks.
 
 Both sides run the same search over the same chunks (``evals.made_up_chunks``), in turns; questions are embedded. On a
-machine with other work, the best of several rounds says most, and processor time is given beside the clock.
+machine with other work, the best of several rounds says most, and processor time is given beside the clock. Stores take
+minutes to fill; ``--keep`` leaves them for the next measurement.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from pydantic import BaseModel, ConfigDict
 
 from evals.ingest_home import load_embedder
 from evals.made_up_chunks import fill, questions
+from evals.reports.plots import SizeLatency, growth_svg
 from evals.retrieval import EvaluationProgress, Latency
 from retrieval.embedders.protocol import Embedder
 from retrieval.lexical import LexicalEncoder
@@ -92,26 +94,30 @@ def measure_search_latency(
     *,
     embedder: Embedder,
     settings: SearchSettings,
+    keep: Path | None = None,
     on_progress: Callable[[EvaluationProgress], None] = lambda _: None,
 ) -> SearchLatency:
-    """Fill a store of its own, search it, and take it away again; minutes, most of them for filling.
+    """Fill a store of its own and search it; minutes, most of them for filling.
 
     Args:
         plan: What is measured.
         embedder: Embeds the questions; the chunks have random vectors of its length.
         settings: How both legs are combined.
+        keep: Folder in which stores are left, and found again whole; None takes them away.
         on_progress: Called while the store is filled.
     """
     lexical = LexicalEncoder()
     with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="groundwork-latency-")))
-        store = open_edge_store(folder / "edge", dim=embedder.dim, fingerprint=embedder.fingerprint)
+        folder = keep or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="groundwork-latency-")))
+        store = open_edge_store(folder / f"edge-{plan.chunks}", dim=embedder.dim, fingerprint=embedder.fingerprint)
         stack.callback(store.close)
         stores: list[VectorStore] = [store]
         if plan.local_queries:
-            stores.append(_local_store(folder / "local", embedder))
+            stores.append(_local_store(folder / f"local-{plan.chunks}", embedder))
             stack.callback(stores[1].close)
-        fill(stores, dim=embedder.dim, lexical=lexical, chunks=plan.chunks, on_progress=on_progress)
+        lacking = [one for one in stores if one.count(SearchFilter()) != plan.chunks]
+        if lacking:
+            fill(lacking, dim=embedder.dim, lexical=lexical, chunks=plan.chunks, on_progress=on_progress)
         if plan.optimize:
             store.optimize()
         return _measured(
@@ -184,11 +190,20 @@ def main() -> int:
     parser.add_argument(
         "--local", type=int, default=0, metavar="N", help="Also N searches over QdrantClient(path=...)."
     )
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="Leave the stores there, and use those that are.")
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="Draw the growth over the sizes as SVG.")
     given = parser.parse_args()
     embedder = load_embedder(given.model)
     plans = [LatencyPlan(size, given.queries, given.rounds, given.optimize, given.local) for size in given.chunks]
-    sizes = [measure_search_latency(plan, embedder=embedder, settings=SearchSettings()) for plan in plans]
+    sizes = [
+        measure_search_latency(plan, embedder=embedder, settings=SearchSettings(), keep=given.keep) for plan in plans
+    ]
     sys.stdout.write(LatencyReport(sizes=tuple(sizes)).model_dump_json(indent=2) + "\n")
+    if given.plot:
+        given.plot.write_text(
+            growth_svg([SizeLatency(size.chunks, size.unfiltered.p50, size.unfiltered.p95) for size in sizes]),
+            encoding="utf-8",
+        )
     for size in sizes:
         if size.ratio is not None:
             sys.stderr.write(f"{size.chunks} chunks: the local mode takes {size.ratio:.0f} times as long.\n")

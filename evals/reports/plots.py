@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from html import escape
 from typing import NamedTuple
@@ -20,6 +21,14 @@ class Bar(NamedTuple):
     name: str
     share: float
     note: str
+
+
+class SizeLatency(NamedTuple):
+    """Milliseconds of a search over so many chunks."""
+
+    chunks: int
+    p50: float
+    p95: float
 
 
 class Difference(NamedTuple):
@@ -105,6 +114,53 @@ def curve_svg(points: Sequence[CurvePoint], *, of: str) -> str:
             f'<text x="{edge + 90 * place_of_name}" y="20" fill="{colour}">{name}</text>',
         ]
     return "".join([*parts, "</svg>\n"])
+
+
+def growth_svg(sizes: Sequence[SizeLatency]) -> str:
+    """Median and 95th percentile of a search over the number of chunks, both axes logarithmic, as a file of its own."""
+    width, height, edge = 560, 320, 52
+    decades = _decades([float(size.chunks) for size in sizes])
+    milliseconds = _decades([value for size in sizes for value in (size.p50, size.p95)])
+
+    def place(chunks: float, ms: float) -> tuple[float, float]:
+        x = edge + _share(chunks, decades) * (width - 2 * edge)
+        return x, height - edge - _share(ms, milliseconds) * (height - 2 * edge)
+
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" '
+        'font-size="12" role="img" aria-label="Milliseconds of a search over the number of chunks">',
+        f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
+    ]
+    for power in range(decades[0], decades[1] + 1):
+        x, y = place(10.0**power, 10.0 ** milliseconds[0])
+        parts.append(f'<text x="{x:.1f}" y="{y + 18:.1f}" text-anchor="middle">{10**power:,}</text>')
+    for power in range(milliseconds[0], milliseconds[1] + 1):
+        (left, y), (right, _) = (place(10.0**end, 10.0**power) for end in decades)
+        parts += [
+            f'<polyline points="{left:.1f},{y:.1f} {right:.1f},{y:.1f}" stroke="#dddddd"/>',
+            f'<text x="{left - 8:.1f}" y="{y + 4:.1f}" text-anchor="end">{10.0**power:g} ms</text>',
+        ]
+    parts.append(f'<text x="{width / 2}" y="{height - 8}" text-anchor="middle">chunks</text>')
+    for number, (name, colour) in enumerate((("p50", "#1f5fa8"), ("p95", "#b4511d"))):
+        dots = [place(size.chunks, getattr(size, name)) for size in sizes]
+        line = " ".join(f"{x:.1f},{y:.1f}" for x, y in dots)
+        parts += [
+            f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="2"/>',
+            *(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour}"/>' for x, y in dots),
+            f'<text x="{edge + 60 * number}" y="24" fill="{colour}">{name}</text>',
+        ]
+    return "".join([*parts, "</svg>\n"])
+
+
+def _decades(values: Sequence[float]) -> tuple[int, int]:
+    """Powers of ten around the values, at least one apart."""
+    low = math.floor(math.log10(min(values)))
+    return low, max(low + 1, math.ceil(math.log10(max(values))))
+
+
+def _share(value: float, decades: tuple[int, int]) -> float:
+    low, high = decades
+    return (math.log10(value) - low) / (high - low)
 
 
 def _svg(parts: Sequence[str], rows: int, title: str) -> str:
