@@ -47,7 +47,16 @@ class TimeLimits:
 
 
 class OpenAIChatModel:
-    """Implements ``ChatModel``. One request is one HTTP request: nothing is tried again behind the caller's back."""
+    """Implements ``ChatModel``. One request is one HTTP request: nothing is tried again behind the caller's back.
+
+    Args:
+        base_url: Address of the server.
+        name: Model name as sent on the wire.
+        context_tokens: Length of its window in its own tokens.
+        api_key: None where the server wants none.
+        limits: How long is waited.
+        tells_progress: Whether the server is known to take llama.cpp's ``return_progress``; others refuse the word.
+    """
 
     def __init__(
         self,
@@ -57,11 +66,13 @@ class OpenAIChatModel:
         context_tokens: int,
         api_key: str | None = None,
         limits: TimeLimits | None = None,
+        tells_progress: Callable[[], bool] = lambda: False,
     ) -> None:
         self._base_url = base_url
         self._name = name
         self._context_tokens = context_tokens
         self._limits = limits or TimeLimits()
+        self._tells_progress = tells_progress
         local = not isinstance(base_url, str) or urlsplit(base_url).hostname in _LOOPBACK
         self._client = openai.AsyncOpenAI(
             base_url="http://127.0.0.1/v1" if callable(base_url) else base_url,
@@ -182,7 +193,7 @@ class OpenAIChatModel:
             stop=list(sampling.stop) or openai.omit,
             presence_penalty=openai.omit if sampling.presence_penalty is None else sampling.presence_penalty,
             frequency_penalty=openai.omit if sampling.frequency_penalty is None else sampling.frequency_penalty,
-            extra_body=_beyond_openai(sampling) or None,
+            extra_body=_beyond_openai(sampling) | self._progress() or None,
             tools=openai.omit if required else [_wire_tool(tool) for tool in offered] or openai.omit,
             tool_choice=tools.choice if tools and offered and not required else openai.omit,
             response_format=_wire_schema("tool_call", choice_schema(offered))
@@ -191,6 +202,10 @@ class OpenAIChatModel:
             if sampling.output_schema is not None
             else openai.omit,
         )
+
+    def _progress(self) -> dict[str, bool]:
+        """A server that tells after each step how much of the prompt it has read finds out then that nobody listens."""
+        return {"return_progress": True} if self._tells_progress() else {}
 
     def _too_slow(self, *, started: bool) -> ModelTimeout:
         if started:

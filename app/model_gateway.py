@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from functools import partial
 from typing import TYPE_CHECKING
@@ -56,10 +57,10 @@ def open_gateway(
     main = settings.model
     if main.name in settings.endpoints:
         raise SettingsInvalid(f"Two models are called {main.name!r}; give [endpoints.{main.name}] another name.")
+    endpoints: dict[str, Endpoint] = {}
     if given is None:
-        deferred = DeferredChatModel(
-            main.name, main.context_tokens, partial(_connect_main, settings, model_store, server)
-        )
+        connect = partial(_connect_main, settings, model_store, server, _is_llama_cpp(main.name, endpoints))
+        deferred = DeferredChatModel(main.name, main.context_tokens, connect)
         stack.push_async_callback(deferred.aclose)
         given = deferred
     embedded = Capabilities(kind="llama.cpp", tools="constrained", structured=True, images=False)
@@ -72,9 +73,10 @@ def open_gateway(
         fallback=main.fallback,
         retries=main.retries,
     )
-    others = [_endpoint(name, values, stack) for name, values in settings.endpoints.items()]
+    endpoints[main.name] = first
+    endpoints |= {name: _endpoint(name, values, endpoints, stack) for name, values in settings.endpoints.items()}
     try:
-        return ModelGateway([first, *others], default=first.name)
+        return ModelGateway([*endpoints.values()], default=first.name)
     except ModelUnknown as error:
         raise SettingsInvalid(f"A fallback in the configuration is wrong: {error}") from error
 
@@ -115,8 +117,16 @@ async def _detect(endpoint: Endpoint, base_url: str, model: str, key: str | None
         logger.warning("Model server not asked", extra={"model": endpoint.name, "reason": type(error).__name__})
 
 
-def _endpoint(name: str, values: EndpointSettings, stack: AsyncExitStack) -> Endpoint:
-    model = DeferredChatModel(name, values.context_tokens, partial(_connect, values))
+def _is_llama_cpp(name: str, endpoints: Mapping[str, Endpoint]) -> Callable[[], bool]:
+    """Whether a model's server is known by now to be llama.cpp."""
+    return lambda: name in endpoints and endpoints[name].capabilities.kind == "llama.cpp"
+
+
+def _endpoint(
+    name: str, values: EndpointSettings, endpoints: Mapping[str, Endpoint], stack: AsyncExitStack
+) -> Endpoint:
+    connect = partial(_connect, values, _is_llama_cpp(name, endpoints))
+    model = DeferredChatModel(name, values.context_tokens, connect)
     stack.push_async_callback(model.aclose)
     return Endpoint(
         name,
@@ -133,11 +143,13 @@ def _endpoint(name: str, values: EndpointSettings, stack: AsyncExitStack) -> End
     )
 
 
-def _connect(values: EndpointSettings) -> OpenAIChatModel:
-    return _open_model(values, values.base_url, values.model, _key(values))
+def _connect(values: EndpointSettings, llama_cpp: Callable[[], bool]) -> OpenAIChatModel:
+    return _open_model(values, values.base_url, values.model, _key(values), llama_cpp)
 
 
-def _connect_main(settings: Settings, model_store: ModelStore, server: EmbeddedModelServer | None) -> OpenAIChatModel:
+def _connect_main(
+    settings: Settings, model_store: ModelStore, server: EmbeddedModelServer | None, llama_cpp: Callable[[], bool]
+) -> OpenAIChatModel:
     model = settings.model
 
     async def started_server() -> str:
@@ -150,10 +162,13 @@ def _connect_main(settings: Settings, model_store: ModelStore, server: EmbeddedM
         await server.start()
         return await server.base_url()
 
-    return _open_model(model, model.base_url or started_server, model.name, server.api_key if server else _key(model))
+    key = server.api_key if server else _key(model)
+    return _open_model(model, model.base_url or started_server, model.name, key, llama_cpp)
 
 
-def _open_model(values: ModelServerSettings, base_url: BaseUrl, name: str, key: str | None) -> OpenAIChatModel:
+def _open_model(
+    values: ModelServerSettings, base_url: BaseUrl, name: str, key: str | None, llama_cpp: Callable[[], bool]
+) -> OpenAIChatModel:
     from agents.openai_chat import OpenAIChatModel, TimeLimits
 
     return OpenAIChatModel(
@@ -166,6 +181,7 @@ def _open_model(values: ModelServerSettings, base_url: BaseUrl, name: str, key: 
             first_token=values.first_token_timeout_seconds,
             between_tokens=values.token_timeout_seconds,
         ),
+        tells_progress=llama_cpp,
     )
 
 

@@ -80,9 +80,16 @@ OpenModel = Callable[..., OpenAIChatModel]
 async def open_model(stub: Stub) -> AsyncGenerator[OpenModel]:
     models: list[OpenAIChatModel] = []
 
-    def opened(base_url: str | Callable[[], Awaitable[str]] | None = None, **limits: float) -> OpenAIChatModel:
+    def opened(
+        base_url: str | Callable[[], Awaitable[str]] | None = None, *, tells_progress: bool = False, **limits: float
+    ) -> OpenAIChatModel:
         model = OpenAIChatModel(
-            base_url or stub.base_url, name="small", context_tokens=4096, api_key="secret", limits=TimeLimits(**limits)
+            base_url or stub.base_url,
+            name="small",
+            context_tokens=4096,
+            api_key="secret",
+            limits=TimeLimits(**limits),
+            tells_progress=lambda: tells_progress,
         )
         models.append(model)
         return model
@@ -302,3 +309,15 @@ async def test_pictures_go_out_as_parts_before_the_words(stub: Stub, open_model:
             ],
         },
     ]
+
+
+@pytest.mark.parametrize("known", [False, True])
+async def test_server_that_is_known_to_tell_is_asked_how_far_it_has_read(
+    stub: Stub, open_model: OpenModel, known: bool
+) -> None:
+    told = json.loads(event().removeprefix(b"data: ")) | {"prompt_progress": {"total": 9, "cache": 0, "processed": 4}}
+    stub.pieces.insert(0, b"data: " + json.dumps(told).encode() + b"\n\n")
+    deltas = [delta async for delta in open_model(tells_progress=known).stream(HELLO, Sampling())]
+    ((_, body),) = stub.requests
+    assert body.get("return_progress") is (True if known else None)
+    assert "".join(delta.text for delta in deltas) == "Hello"

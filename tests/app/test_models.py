@@ -10,6 +10,7 @@ import pytest
 
 from agents.events import is_terminal
 from agents.gateway import route
+from agents.gateway.capabilities import Capabilities
 from agents.settings import EndpointSettings
 from app.errors import SettingsInvalid
 from app.settings import Settings
@@ -38,6 +39,16 @@ async def test_run_is_answered_by_the_model_it_names(settings: Settings) -> None
     assert not main.bodies
     assert (body["model"], body["temperature"], body["top_k"], body["stop"]) == ("stub", 0.5, 7, ["END"])
     assert body["repetition_penalty"] == body["repeat_penalty"] == 1.1
+    assert "return_progress" not in body
+
+
+async def test_llama_cpp_by_address_is_asked_how_far_it_has_read(settings: Settings) -> None:
+    main, other = ModelStub([words("main says nothing")]), ModelStub([words(ANSWER)])
+    async with opened(settings, main, other) as (platform, http):
+        platform.gateway.endpoint("other").found = Capabilities(kind="llama.cpp")
+        await events_of(platform, await ask(http, model="other"))
+    (body,) = other.bodies
+    assert body["return_progress"] is True
 
 
 async def test_unknown_model_is_refused_before_anything_runs(settings: Settings) -> None:
