@@ -31,6 +31,8 @@ from retrieval.types import Chunk, Hit, HitScores, SearchFilter
 
 NEW_PART = 4
 """Passages that join take, with the question, at most this part of what is carried: four fifths were read before."""
+CACHE_BLOCK = 32
+"""Tokens of what was read before that are read again: a server's cache holds whole blocks, vLLM's on a CPU of 32."""
 HELD_PART = 2
 """At least this part of the passages that a prompt of its own would have must be carried."""
 
@@ -105,7 +107,7 @@ class _Plan:
         carried = sum(counts[first : first + turns]) + MESSAGE_OVERHEAD_TOKENS * turns
         read_before = system + fitted.tokens + carried
         left = window - fitted.tokens - carried
-        limit = min(left, read_before // NEW_PART - frame, self._evidence_tokens)
+        limit = min(left, read_before // NEW_PART - frame - CACHE_BLOCK, self._evidence_tokens)
         chosen, dropped, spent = self._choose(counts[first + turns :], limit)
         if left < 0 or (self._best_is_new and candidates.hits[0] not in chosen):
             return None
