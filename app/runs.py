@@ -33,7 +33,7 @@ from ingestion.errors import LedgerUnavailable
 
 logger = logging.getLogger(__name__)
 
-FLUSH_SECONDS = 0.25
+FLUSH_SECONDS = 1.0
 """Longest time that a shown token is not in the log yet; a lost one is lost with its run, which ends interrupted."""
 _REMOTE_POLL_SECONDS = 0.5
 """How often the log is read for a run that another API of the same database carries out, or nobody does."""
