@@ -21,6 +21,7 @@ COLLECTIONS = 10
 DIFFERENT_TEXTS = 20_000
 _SEED = 11
 _VOCABULARY = 50_000
+_SYLLABLES = [consonant + vowel for consonant in "bdfgklmnprstvz" for vowel in "aeiou"]
 _WORDS_PER_CHUNK = 120
 _WORDS_PER_QUESTION = 8
 _CHUNKS_PER_DOCUMENT = 20
@@ -77,11 +78,11 @@ def _chunk(number: int, text: str) -> Chunk:
 
 
 class _Words:
-    """Made-up words, the nth drawn with a frequency of 1 / n (Zipf's law)."""
+    """Words made up of syllables, the nth drawn with a frequency of 1 / n (Zipf's law)."""
 
     def __init__(self, seed: int) -> None:
         self._generator = random.Random(seed)
-        self._vocabulary = [f"w{number:x}" for number in range(_VOCABULARY)]
+        self._vocabulary = [_word(number) for number in range(_VOCABULARY)]
         total, self._cumulative = 0.0, list[float]()
         for number in range(_VOCABULARY):
             total += 1 / (number + 1)
@@ -89,3 +90,12 @@ class _Words:
 
     def text(self, length: int) -> str:
         return " ".join(self._generator.choices(self._vocabulary, cum_weights=self._cumulative, k=length))
+
+
+def _word(number: int) -> str:
+    """Letters alone, as most words are: an analyser looks longer at names with digits in them."""
+    word = ""
+    while number or len(word) < 4:
+        number, place = divmod(number, len(_SYLLABLES))
+        word += _SYLLABLES[place]
+    return word

@@ -83,5 +83,6 @@ def _shingles(text: str) -> frozenset[int]:
 
 
 def _jaccard(first: frozenset[int], second: frozenset[int]) -> float:
-    together = len(first | second)
-    return len(first & second) / together if together else 0.0
+    both = len(first & second)
+    either = len(first) + len(second) - both
+    return both / either if either else 0.0
