@@ -19,9 +19,10 @@ from typing import Any, TextIO, cast
 
 _PR_SET_PDEATHSIG = 1
 """prctl(2)."""
-BATCH_TOKENS = 32
+BATCH_TOKENS = 16
 """Prompt tokens in one step. A request that nobody waits for ends between two steps: with llama.cpp's own 2,048 a
-1,500-token prompt was read to its end. On two cores steps of 32 read 38 tokens a second, as those of 128, of 16 only 29."""
+1,500-token prompt was read to its end. Steps of 16 read about as fast as longer ones, of 12 and 8 much slower
+(docs/models.md)."""
 PROMPT_CACHE_MIB = 1024
 """Main memory for prompts of earlier requests; a prompt of 1,500 tokens of the default model takes about 41 MiB."""
 
