@@ -203,13 +203,12 @@ def _order(weighed: _Weighed) -> tuple[bool, float]:
 
 
 def _weigh(asked: _Asked, window: Window, evidence: Evidence, given: frozenset[str]) -> _Weighed:
-    supports = _supports(asked, window, evidence)
     missing = [token for token, _ in asked.weighted if not held_by(token, window)]
     lost = {token: _share(token, window, evidence, given) for token in missing}
     coverage = sum(share * lost.get(token, 1.0) for token, share in asked.weighted)
     own = sum(share for token, share in asked.weighted if _stands_bare(token, window))
     if coverage < PARTIAL_COVERAGE:
-        return _Weighed(_verdict(coverage, (), missing, supports), decisive=False)
+        return _Weighed(_verdict(coverage, (), missing, ()), decisive=False)
     if hollow := _hollow(asked, window, own):
         judgement = Judgement("unsupported", (), f"No passage says this; {hollow}.", min(own, PARTIAL_COVERAGE))
         return _Weighed(judgement, decisive=False)
@@ -219,7 +218,7 @@ def _weigh(asked: _Asked, window: Window, evidence: Evidence, given: frozenset[s
     comparison = Comparison(asked.tokens, asked.negations, window, pairs, aligned, evidence, given)
     findings = [finding for rule in RULES for finding in rule(comparison)]
     findings += _too_thin(asked, window, missing, own)
-    judgement = _verdict(coverage, findings, missing, supports)
+    judgement = _verdict(coverage, findings, missing, _supports(asked, window, evidence))
     in_order = len(pairs) >= MIN_IN_ORDER and len(pairs) >= IN_ORDER * len(asked.tokens)
     differs = any(finding.severity != "gap" for finding in findings)
     decides = differs or judgement.verdict == "verified"
