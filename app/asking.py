@@ -45,7 +45,8 @@ async def ask(
         platform: The open platform.
         thread_id: Thread that the run belongs to.
         request: Question, scope and sampling.
-        history: What was said before, oldest first; None takes the runs of the thread.
+        history: What was said before, oldest first, in a thread that was made for this question; None takes the runs of
+            the thread.
         earlier_pictures: Pictures of what was said before, the latest first; taken with ``history`` alone.
         user: Who asks, for memory and the audit of calls.
 
@@ -95,7 +96,7 @@ async def ask(
             output_schema=request.output_schema,
             agent=request.agent,
             user=user,
-            attachments=await platform.attachments.current(thread_id),
+            attachments=await platform.attachments.current(thread_id) if history is None else (),
             prompt=request.prompt.label if request.prompt else "",
             drop_filters=request.drop_filters,
             so_far=place.so_far,
@@ -105,7 +106,8 @@ async def ask(
             earlier=earlier,
             pictures=pictures.given,
             earlier_pictures=pictures.earlier,
-        )
+        ),
+        first_of_thread=history is not None,
     )
     if pictures.given:
         await platform.attachments.pictures.store.take([one.attachment_id for one in pictures.given])

@@ -95,10 +95,14 @@ class RunService:
         self._working: dict[str, Work] = {}
         self._closing = False
 
-    async def start(self, request: AnswerRequest) -> RunInfo:
+    async def start(self, request: AnswerRequest, *, first_of_thread: bool = False) -> RunInfo:
         """Start a run and return at once; it goes on whoever listens.
 
         A run of the thread that waits for a person is ended: its undecided calls are rejected.
+
+        Args:
+            request: What is asked.
+            first_of_thread: The thread was made for this run, so none waits in it.
 
         Raises:
             RunActive: The thread has a run that has not ended.
@@ -109,7 +113,7 @@ class RunService:
         if request.agent:
             await self._acting.require_agent(request.agent)
         await self._log.require_room(request.user)
-        if waiting := await self._log.waiting_in(request.thread_id):
+        if not first_of_thread and (waiting := await self._log.waiting_in(request.thread_id)):
             await self._end_waiting(waiting, why=NEW_MESSAGE)
         run = RunInfo(
             run_id=request.run_id,
