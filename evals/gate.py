@@ -17,6 +17,7 @@ TOLERANCES: dict[EvalKind, dict[str, float]] = {
         "answer_match": 0.08,
         "answered_of_answerable": 0.08,
         "citation_precision": 0.05,
+        "citation_relevance": 0.05,
         "citation_recall": 0.05,
         "unsupported_claim_rate": 0.02,
         "abstention.precision": 0.1,

@@ -44,10 +44,3 @@ def test_without_a_quote_nothing_is_supported() -> None:
 
 def test_figures_of_the_question_need_no_support() -> None:
     assert is_supported("On 3 nodes the delay is capped.", [QUOTE], question="And on 3 nodes?")
-
-
-def test_verb_of_telling_needs_no_support_and_lends_none() -> None:
-    question = "What does exit code 137 mean?"
-    quote = ["reason: OOMKilled, exit code 137"]
-    assert is_supported("This is indicated by exit code 137.", quote, question=question)
-    assert not is_supported("This is indicated by a core dump.", quote, question=question)
