@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import get_args
 
 import pytest
 
 from evals.engine.chats import open_client
 from evals.engine.servers import open_engine
-from evals.engine_cancel import MAX_TOKENS, Phase, Way, measure
+from evals.engine_cancel import MAX_TOKENS, measure
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(600)]
 WRITTEN = "llamacpp:tokens_predicted_total"
@@ -25,6 +24,5 @@ async def test_stop_closed_connection_and_killed_client_end_the_work_of_llama_cp
         written = (await engine.series(http))[WRITTEN] - before
     with capsys.disabled():
         sys.stdout.write(f"seconds until the engine worked on nothing: {figures}\n")
-    assert {way: set(phases) for way, phases in figures.items()} == {way: set(get_args(Phase)) for way in get_args(Way)}
-    # Each reply would have gone on to its limit: the client left, and not the model.
+    # Of six replies that were left, any single one would have gone on to its limit.
     assert written < MAX_TOKENS
