@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 from agents.proof.alignment import Gap, Pair, agree, gaps
@@ -69,6 +70,17 @@ def hard_tokens(comparison: Comparison) -> list[Finding]:
     for token in comparison.claim:
         if token.kind in HARD_KINDS and not held_by(token, comparison.window):
             findings.append(_missing(token, comparison))
+    return findings
+
+
+def compounds(comparison: Comparison) -> list[Finding]:
+    """A name of several words (``booking-api``) is another one where the span has only some of them (``bookings``)."""
+    findings: list[Finding] = []
+    for before, token in pairwise(comparison.claim):
+        if not token.hyphenated or before.end + 1 != token.start:
+            continue
+        if held_by(before, comparison.window) != held_by(token, comparison.window):
+            findings.append(Finding("gap", f"{f'{before.text}-{token.text}'!r} does not stand in the passage"))
     return findings
 
 
@@ -183,7 +195,7 @@ def moved(comparison: Comparison) -> list[Finding]:
     return findings
 
 
-RULES: tuple[Rule, ...] = (hard_tokens, bounds, polarity, opposites, replaced, displaced, moved, binding)
+RULES: tuple[Rule, ...] = (hard_tokens, compounds, bounds, polarity, opposites, replaced, displaced, moved, binding)
 
 
 def _missing(token: Token, comparison: Comparison) -> Finding:

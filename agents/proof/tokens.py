@@ -37,6 +37,8 @@ class Token(NamedTuple):
     end: int
     clause: int
     forms: Forms = _NO_FORMS
+    hyphenated: bool = False
+    """Joined by a hyphen to what stands before it."""
 
 
 CONTENT_KINDS: frozenset[TokenKind] = frozenset({"word", "name", "identifier", "figure"})
@@ -113,7 +115,8 @@ def tokenise(text: str) -> tuple[Token, ...]:
         elif group == "word":
             for kind, part, key, offset, forms, opens in _words(match.group(), at_start):
                 clause += opens
-                tokens.append(Token(kind, part, key, start + offset, start + offset + len(part), clause, forms))
+                first, end = start + offset, start + offset + len(part)
+                tokens.append(Token(kind, part, key, first, end, clause, forms, offset > 0 and text[first - 1] == "-"))
         else:
             tokens.append(_single(str(group), match.group(), start, clause))
         at_start = False

@@ -185,6 +185,23 @@ def test_entry_that_says_it_alone_is_quoted_alone() -> None:
     ]
 
 
+def test_name_in_parts_is_another_one_where_the_span_has_some_of_them() -> None:
+    quotas = "| namespace | memory requests | memory limits |\n| --- | --- | --- |\n| `bookings` | 32Gi | 40Gi |\n"
+    evidence = prepare([chunk(quotas, title="Quotas")])
+    given = keys_of(tokenise("What is the memory limit of booking-api?"))
+    judgement = judge("The memory limit of booking-api is 40Gi.", evidence, given=given)
+    assert judgement.verdict != "verified"
+    assert "'booking-api' does not stand in the passage" in judgement.explanation
+    whole = prepare([chunk("The container `booking-api` has a memory limit of 40Gi.")])
+    assert judge("The memory limit of booking-api is 40Gi.", whole, given=given).verdict == "verified"
+
+
+def test_words_with_a_hyphen_stand_in_the_passage_without_it() -> None:
+    evidence = prepare([chunk("The out of memory killer ends long running pods.")])
+    claim = "The out-of-memory killer ends long-running pods."
+    assert judge(claim, evidence, given=frozenset()).verdict == "verified"
+
+
 def test_name_alone_states_nothing() -> None:
     passage = chunk("`pods/resource/cpu-request-limit.yaml`\n", title="Specify a CPU request and a CPU limit")
     judgement = judge(
