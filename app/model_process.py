@@ -19,10 +19,11 @@ from typing import Any, TextIO, cast
 
 _PR_SET_PDEATHSIG = 1
 """prctl(2)."""
-BATCH_TOKENS = 16
-"""Prompt tokens in one step. A request that nobody waits for ends between two steps: with llama.cpp's own 2,048 a
-1,500-token prompt was read to its end. Steps of 16 read about as fast as longer ones, of 12 and 8 much slower
-(docs/models.md)."""
+BATCH_TOKENS = 8
+"""Tokens in one step, at least one for each request at once. A request that nobody waits for ends at the end of the
+step after: with llama.cpp's own 2,048 a 1,500-token prompt was read to its end, with 16 it took up to 1.2 s."""
+MICRO_BATCH_TOKENS = 4
+"""Tokens computed together within a step. Two times 4 are read faster than 8 at once (docs/models.md)."""
 PROMPT_CACHE_MIB = 1024
 """Main memory for prompts of earlier requests; a prompt of 1,500 tokens of the default model takes about 41 MiB."""
 
@@ -80,10 +81,10 @@ def server_params(xllamacpp: Any, request: ServeRequest) -> Any:
     params.n_parallel = request.parallel
     params.cpuparams.n_threads = request.threads
     params.cpuparams_batch.n_threads = request.threads
-    params.n_batch = BATCH_TOKENS
-    params.n_ubatch = BATCH_TOKENS
-    # Repacked weights would be a private second copy: 600 MB and a longer load for no gain (docs/models.md).
-    params.no_extra_bufts = True
+    params.n_batch = max(BATCH_TOKENS, request.parallel)
+    params.n_ubatch = MICRO_BATCH_TOKENS
+    # Repacked weights: a private copy of most of them, 600 MB here, without which steps as short are slow.
+    params.no_extra_bufts = False
     params.cache_ram_mib = PROMPT_CACHE_MIB
     params.use_jinja = True
     params.hostnames = ["127.0.0.1"]

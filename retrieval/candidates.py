@@ -88,14 +88,13 @@ def fuse_legs(
         limit: Chunks returned; None returns all.
     """
     ids = {found.chunk_id for leg in (dense, bm25) for found in leg.found}
-    legs = (
-        _ScoredLeg.of("dense", dense, ids, method=method, weight=dense_weight),
-        _ScoredLeg.of("bm25", bm25, ids, method=method, weight=1 - dense_weight),
-    )
-    scores = {name: sum(leg.weight * leg.values.get(name, 0.0) for leg in legs) for name in ids}
+    by_meaning = _ScoredLeg.of("dense", dense, ids, method=method, weight=dense_weight)
+    by_words = _ScoredLeg.of("bm25", bm25, ids, method=method, weight=1 - dense_weight)
+    scores = {name: by_meaning.contribution(name) + by_words.contribution(name) for name in ids}
     order = sorted(ids, key=lambda name: (-scores[name], name))[:limit]
     return [
-        Fused(name, rank, scores[name], *(leg.share(name) for leg in legs)) for rank, name in enumerate(order, start=1)
+        Fused(name, rank, scores[name], by_meaning.share(name), by_words.share(name))
+        for rank, name in enumerate(order, start=1)
     ]
 
 
@@ -120,14 +119,17 @@ class _ScoredLeg(NamedTuple):
             weight=leg_weight(method, weight),
         )
 
+    def contribution(self, chunk_id: str) -> float:
+        """What the leg adds to a chunk's fused score."""
+        return self.weight * self.values.get(chunk_id, 0.0)
+
     def share(self, chunk_id: str) -> LegShare:
         """What the leg gave to a chunk."""
-        value = self.values.get(chunk_id, 0.0)
         return LegShare(
             self.name,
             self.ranks.get(chunk_id),
             self.scores.get(chunk_id),
-            value,
+            self.values.get(chunk_id, 0.0),
             self.weight,
-            self.weight * value,
+            self.contribution(chunk_id),
         )

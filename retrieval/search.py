@@ -17,7 +17,7 @@ from retrieval.rerankers.protocol import Reranker
 from retrieval.reranking import reranked
 from retrieval.settings import SearchSettings
 from retrieval.store.protocol import VectorStore
-from retrieval.terms import matched_spellings, store_idfs, term_shares
+from retrieval.terms import matched_spellings, spellings, store_idfs, term_shares
 from retrieval.types import FloatVector, Hit, SearchFilter, SearchResult, SearchTimings
 
 _NO_FILTER = SearchFilter()
@@ -88,8 +88,9 @@ class Retriever:
         looked_at = reranked(self.reranker, query, pool.best, seconds=self.settings.rerank.timeout_seconds)
         looked = time.perf_counter()
         ranked = [*self._fair(looked_at.candidates, wanted=wanted), *pool.rest][:wanted]
+        asked = spellings(query)
         hits = tuple(
-            Hit(rank, candidate.chunk, candidate.scores, matched_spellings(query, candidate.chunk))
+            Hit(rank, candidate.chunk, candidate.scores, matched_spellings(asked, candidate.chunk))
             for rank, candidate in enumerate(ranked, start=1)
         )
         ended = time.perf_counter()

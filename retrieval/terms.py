@@ -12,10 +12,15 @@ from retrieval.store.protocol import VectorStore
 from retrieval.types import Chunk, SearchFilter, SparseVector, index_text
 
 
-def matched_spellings(query: str, chunk: Chunk) -> tuple[str, ...]:
-    """The question's words that the chunk has in any form, as the question spells them, in its order."""
+def matched_spellings(asked: Mapping[str, str], chunk: Chunk) -> tuple[str, ...]:
+    """The question's words that the chunk has in any form, as the question spells them, in its order.
+
+    Args:
+        asked: ``spellings`` of the question.
+        chunk: Where they are looked for.
+    """
     terms = set(terms_of(index_text(chunk)))
-    return tuple(dict.fromkeys(spelling for term, spelling in spellings(query).items() if term in terms))
+    return tuple(dict.fromkeys(spelling for term, spelling in asked.items() if term in terms))
 
 
 def spellings(query: str) -> dict[str, str]:

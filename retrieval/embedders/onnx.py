@@ -20,8 +20,10 @@ from retrieval.types import FloatMatrix, FloatVector
 # Texts tokenised at once: bounds the memory of a long call, yet leaves enough texts to sort by length.
 _WINDOW = 1024
 _HASH_LENGTH = 12
-# Lengths are padded up to a multiple: the runtime keeps a plan for each shape that it has seen.
+# Lengths are padded up to a multiple: the runtime keeps a plan for each shape that it has seen. A text alone has few
+# shapes, and a question is waited for: 20 tokens take 7.9 ms padded to 20 and 11.3 ms padded to 32, two cores.
 _LENGTH_STEP = 16
+_QUESTION_STEP = 4
 Pooling = Literal["mean", "cls"]
 
 
@@ -53,14 +55,14 @@ class OnnxEmbedder:
         vectors = np.zeros((len(texts), self.dim), dtype=np.float32)
         for start in range(0, len(texts), _WINDOW):
             encodings = self.tokenizer.encode_batch_fast(self._prepared(texts[start : start + _WINDOW]))
-            lengths = [_padded(len(encoding)) for encoding in encodings]
+            lengths = [_padded(len(encoding), step=_LENGTH_STEP) for encoding in encodings]
             for rows in _batches(lengths, batch_tokens=self.batch_tokens):
-                vectors[[start + row for row in rows]] = self._run([encodings[row] for row in rows])
+                vectors[[start + row for row in rows]] = self._run([encodings[row] for row in rows], step=_LENGTH_STEP)
         return vectors
 
     def embed_query(self, text: str) -> FloatVector:
         """Vector of one question, shape ``(dim,)``."""
-        return self.embed_documents([text])[0]
+        return self._run(self.tokenizer.encode_batch_fast(self._prepared([text])), step=_QUESTION_STEP)[0]
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Length of each text in the model's own tokens, special tokens not counted, never cut."""
@@ -70,8 +72,8 @@ class OnnxEmbedder:
     def _prepared(self, texts: Sequence[str]) -> list[str]:
         return [text.lower() for text in texts] if self.lower_case else list(texts)
 
-    def _run(self, encodings: Sequence[Encoding]) -> FloatMatrix:
-        inputs = _model_inputs(encodings)
+    def _run(self, encodings: Sequence[Encoding], *, step: int) -> FloatMatrix:
+        inputs = _model_inputs(encodings, step=step)
         output = self.session.run({name: inputs[name] for name in self.session.input_names})
         pooled = output if output.ndim == 2 else _pool(output, inputs["attention_mask"], pooling=self.pooling)
         return pooled / np.maximum(np.linalg.norm(pooled, axis=1, keepdims=True), 1e-12)
@@ -126,12 +128,12 @@ def _batches(lengths: Sequence[int], *, batch_tokens: int) -> Iterator[list[int]
         yield batch
 
 
-def _padded(length: int) -> int:
-    return max(1, -(-length // _LENGTH_STEP)) * _LENGTH_STEP
+def _padded(length: int, *, step: int) -> int:
+    return max(1, -(-length // step)) * step
 
 
-def _model_inputs(encodings: Sequence[Encoding]) -> dict[str, NDArray[np.int64]]:
-    longest = _padded(max(len(encoding) for encoding in encodings))
+def _model_inputs(encodings: Sequence[Encoding], *, step: int) -> dict[str, NDArray[np.int64]]:
+    longest = _padded(max(len(encoding) for encoding in encodings), step=step)
     names = ("input_ids", "attention_mask", "token_type_ids")
     inputs = {name: np.zeros((len(encodings), longest), dtype=np.int64) for name in names}
     for row, encoding in enumerate(encodings):

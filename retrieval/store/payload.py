@@ -44,7 +44,8 @@ def to_payload(chunk: Chunk) -> dict[str, Any]:
 
 def from_payload(chunk_id: str, payload: Mapping[str, Any]) -> Chunk:
     """The chunk that ``to_payload`` was given."""
-    fields = {key: value for key, value in payload.items() if key != FACETS}
+    fields = dict(payload)
+    fields.pop(FACETS, None)
     fields["heading_path"] = tuple(fields["heading_path"])
     return Chunk(chunk_id=chunk_id, **fields)
 
