@@ -112,8 +112,7 @@ def _parser_flags(launch: Launch) -> list[str]:
 
 def _type_flags(launch: Launch) -> list[str]:
     settings = launch.settings
-    dtype = "bfloat16" if settings.dtype == "auto" and launch.device == "cpu" else settings.dtype
-    flags = ["--dtype", dtype]
+    flags = ["--dtype", settings.dtype]
     if settings.quantization:
         flags += ["--quantization", settings.quantization]
     if settings.enforce_eager or launch.device == "cpu":

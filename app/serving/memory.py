@@ -135,6 +135,8 @@ def _weights(shape: ModelShape, settings: ServingSettings, device: DeviceKind) -
         return None
     if not shape.quantized and settings.quantization in ("fp8", "fp8_per_tensor", "fp8_per_block", "fp8_per_channel"):
         size, source = size // shape.float_bytes, f"{source}, / {shape.float_bytes} by quantization fp8"
+    elif not shape.quantized and settings.dtype == "float32" and shape.float_bytes < 4:
+        size, source = size * 4 // shape.float_bytes, f"{source}, x {4 // shape.float_bytes} in float32"
     shares = settings.tensor_parallel_size * settings.pipeline_parallel_size if device == "gpu" else 1
     if shares > 1:
         source += f", / {shares} GPUs"

@@ -53,7 +53,7 @@ class ServingSettings(BaseModel):
     """Requests in one batch; more wait. For ``llama.cpp`` the number of slots, each with its own window."""
     full_length_requests: int = Field(default=1, ge=1)
     """Requests of full length that the cache of vLLM must hold at once; the start is refused below that."""
-    max_num_batched_tokens: int = Field(default=2048, ge=128)
+    max_num_batched_tokens: int = Field(default=2048, ge=16)
     """Prompt tokens read in one step; more read faster, fewer let others speak in between."""
     family: str = ""
     """Model family for the parsers, as ``groundwork serve-model --families`` names them; empty looks at the model."""
@@ -66,7 +66,7 @@ class ServingSettings(BaseModel):
     chat_template: str = ""
     """Path of a chat template in place of the model's own."""
     dtype: str = "auto"
-    """Type of weights and activations, ``bfloat16`` for example; a CPU takes bfloat16 unless this says otherwise."""
+    """Type of weights and activations, ``bfloat16`` for example; ``auto`` is float32 on a CPU without AVX-512."""
     quantization: str = ""
     """Quantization of vLLM, ``fp8`` for example; empty takes what the model's own files say."""
     kv_cache_dtype: str = "auto"
