@@ -1,8 +1,9 @@
 """What the platform adds to a chat: the same prompts sent to the model server directly and through ``/v1``, in turns.
 
-There is one document of one passage, so that its search is no part of the question; every request is grounded and
-proved as always. Each prompt is sent once before it counts, so that both sides find it in the server's prefix cache:
-what is added is then not hidden behind the reading of the prompt. Run as ``python -m evals.overhead --home HOME``.
+There is one document of one passage, so that its search is a small part, which is told apart too; every request is
+grounded and proved as always. Each prompt is sent once before it counts, so that both sides find it in the server's
+prefix cache: what is added is then not hidden behind the reading of the prompt. Run as
+``python -m evals.overhead --home HOME``.
 """
 
 from __future__ import annotations
@@ -64,10 +65,21 @@ class Added(NamedTuple):
     platform_first_ms: float
     added_first_ms_p50: float
     added_first_ms_p95: float
+    search_ms_p50: float
+    """Of what is added: embedding the question and searching, as the runs themselves say."""
+    added_first_ms_p50_without_search: float
     direct_total_ms: float
     added_total_ms_p50: float
     added_total_share: float
     """Of all totals together."""
+
+
+class _Pair(NamedTuple):
+    """Both replies to one prompt, and seconds of the second one's search."""
+
+    direct: Timed
+    platform: Timed
+    search: float
 
 
 class AtOnce(NamedTuple):
@@ -131,9 +143,16 @@ class _Sides:
         body = body_of((ChatMessage("user", question),), model=GROUNDED_MODEL, max_tokens=self.max_tokens)
         return await timed_chat(self.api_http, self.api.base_url, body)
 
+    async def search_seconds(self, reply: Timed) -> float:
+        """What the run behind a reply of the platform spent on its search."""
+        run = await self.api.client.run(reply.reply_id.rpartition("-")[2])
+        if run.answer is None:
+            raise WorldUnusable(f"The run {run.run_id} has no answer.")
+        return run.answer.timings_ms.retrieve / 1000
+
 
 async def _pairs(sides: _Sides, questions: Sequence[str], say: Callable[[str], None]) -> Added:
-    pairs: list[tuple[Timed, Timed]] = []
+    pairs: list[_Pair] = []
     for number, question in enumerate(questions):
         await sides.direct(question, max_tokens=1)
         if number % 2:
@@ -148,19 +167,27 @@ async def _pairs(sides: _Sides, questions: Sequence[str], say: Callable[[str], N
                 " the prompts are not the same."
             )
         if direct.completion_tokens == platform.completion_tokens:
-            pairs.append((direct, platform))
+            pairs.append(_Pair(direct, platform, await sides.search_seconds(platform)))
         say(f"{number + 1}/{len(questions)}")
-    first = sorted(1000 * (platform.first - direct.first) for direct, platform in pairs)
-    total = [1000 * (platform.total - direct.total) for direct, platform in pairs]
+    return _added(pairs)
+
+
+def _added(pairs: Sequence[_Pair]) -> Added:
+    first = sorted(1000 * (pair.platform.first - pair.direct.first) for pair in pairs)
+    total = [1000 * (pair.platform.total - pair.direct.total) for pair in pairs]
     return Added(
         pairs=len(pairs),
-        direct_first_ms=_median(1000 * direct.first for direct, _ in pairs),
-        platform_first_ms=_median(1000 * platform.first for _, platform in pairs),
+        direct_first_ms=_median(1000 * pair.direct.first for pair in pairs),
+        platform_first_ms=_median(1000 * pair.platform.first for pair in pairs),
         added_first_ms_p50=_median(first),
         added_first_ms_p95=round(first[int(0.95 * (len(first) - 1))], 1),
-        direct_total_ms=_median(1000 * direct.total for direct, _ in pairs),
+        search_ms_p50=_median(1000 * pair.search for pair in pairs),
+        added_first_ms_p50_without_search=_median(
+            1000 * (pair.platform.first - pair.direct.first - pair.search) for pair in pairs
+        ),
+        direct_total_ms=_median(1000 * pair.direct.total for pair in pairs),
         added_total_ms_p50=_median(total),
-        added_total_share=round(sum(total) / sum(1000 * direct.total for direct, _ in pairs), 4),
+        added_total_share=round(sum(total) / sum(1000 * pair.direct.total for pair in pairs), 4),
     )
 
 

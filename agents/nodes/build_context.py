@@ -52,13 +52,11 @@ async def build_context(state: AnswerState, runtime: Runtime[Context]) -> dict[s
     packed = await _carried_on(state, context, candidates) or await _of_its_own(state, context, candidates)
     report = pictures.counted(packed.report)
     runtime.stream_writer(HitsDraft(state.query, with_attached(state.attached, state.hits), report))
-    evidence = await asyncio.to_thread(prepare, [hit.chunk for hit in packed.passages])
     return {
         "passages": packed.passages,
         "messages": pictures.beside(packed.messages),
         "prompt": packed.prompt,
         "report": report,
-        "evidence": evidence,
     }
 
 

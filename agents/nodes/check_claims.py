@@ -20,7 +20,7 @@ from agents.judges.chat import ChatJudge
 from agents.judges.nli import nli_judge
 from agents.judges.protocol import ClaimJudge, Statement
 from agents.markers import Marker
-from agents.proof.evidence import Evidence
+from agents.proof.evidence import Evidence, prepare
 from agents.proof_replay import record_proof
 from agents.quoting import quoted_answer
 from agents.settings import AnswerSettings
@@ -34,12 +34,14 @@ async def check_claims(state: AnswerState, runtime: Runtime[Context]) -> dict[st
     request, draught, settings = state.request, state.draught, runtime.context.settings
     # What stands in a picture alone is marked and not taken out: the person asked about it.
     remove = settings.unsupported == "remove" and not state.pictures
-    proof = _Proof(presentable(draught), draught.markers, state.evidence, request.question, remove)
+    # Here and not before the model writes: the first word does not wait for it.
+    evidence = await asyncio.to_thread(prepare, [hit.chunk for hit in state.passages])
+    proof = _Proof(presentable(draught), draught.markers, evidence, request.question, remove)
     proved = await asyncio.to_thread(proof.prove)
     written = draught.text
     quotable = settings.quote_unproved and state.output is None and not state.pictures
     if quotable and not proved.supported and not is_refusal(written):
-        quoted = await asyncio.to_thread(quoted_answer, request.question, state.evidence)
+        quoted = await asyncio.to_thread(quoted_answer, request.question, evidence)
         if quoted:
             written, proof = quoted, replace(proof, text=quoted, markers=())
             proved = await asyncio.to_thread(proof.prove)
@@ -49,7 +51,7 @@ async def check_claims(state: AnswerState, runtime: Runtime[Context]) -> dict[st
         proved = await asyncio.to_thread(proof.prove)
     record = record_proof(
         proof.text,
-        state.evidence,
+        evidence,
         question=request.question,
         markers=proof.markers,
         remove_unsupported=remove,
@@ -60,7 +62,7 @@ async def check_claims(state: AnswerState, runtime: Runtime[Context]) -> dict[st
     from_pictures = await asyncio.to_thread(state.pictures.claims_in, proved.claims)
     standard = Standard(settings.unsupported == "abstain", bool(state.pictures.images), from_pictures)
     abstention = after_proof(written, proved, state.query, state.hits, request, standard)
-    return {"proved": proved, "picture_claims": from_pictures, "abstention": abstention}
+    return {"evidence": evidence, "proved": proved, "picture_claims": from_pictures, "abstention": abstention}
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,8 @@ _TIMEOUT = httpx.Timeout(600.0, connect=10.0)
 class Timed(NamedTuple):
     """A reply by the clock: seconds from sending to the first words and to the end, and the server's token counts."""
 
+    reply_id: str
+    """What the server calls it; the platform puts the id of the run behind the last ``-``."""
     first: float
     total: float
     prompt_tokens: int
@@ -49,12 +51,12 @@ async def timed_chat(client: httpx.AsyncClient, base_url: str, body: Mapping[str
         WorldUnusable: It was refused, or ended without words.
     """
     began = perf_counter()
-    first = 0.0
+    first, reply_id = 0.0, ""
     usage: dict[str, Any] = {}
     async for piece in pieces(client, base_url, body):
         if "error" in piece:
             raise WorldUnusable(f"The chat failed: {piece['error'].get('message', piece['error'])}")
-        usage = piece.get("usage") or usage
+        usage, reply_id = piece.get("usage") or usage, piece.get("id") or reply_id
         if not first and any(choice["delta"].get("content") for choice in piece.get("choices", ())):
             first = perf_counter() - began
     if not first or not usage:
@@ -62,8 +64,13 @@ async def timed_chat(client: httpx.AsyncClient, base_url: str, body: Mapping[str
     total = perf_counter() - began
     details: dict[str, int | None] = usage.get("prompt_tokens_details") or {}
     return Timed(
-        first, total, usage["prompt_tokens"], details.get("cached_tokens") or 0, usage["completion_tokens"]
-    )  # fmt: skip
+        reply_id=reply_id,
+        first=first,
+        total=total,
+        prompt_tokens=usage["prompt_tokens"],
+        cached_tokens=details.get("cached_tokens") or 0,
+        completion_tokens=usage["completion_tokens"],
+    )
 
 
 async def pieces(client: httpx.AsyncClient, base_url: str, body: Mapping[str, Any]) -> AsyncGenerator[dict[str, Any]]:

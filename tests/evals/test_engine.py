@@ -115,6 +115,7 @@ async def test_chat_is_timed_to_its_first_words_and_its_end(engine: Engine, http
     timed = await timed_chat(http, engine.base_url, body_of(PROMPT, model="stub", max_tokens=5))
     assert 0 < timed.first <= timed.total
     assert (timed.prompt_tokens, timed.cached_tokens, timed.completion_tokens) == (4, 3, 5)
+    assert timed.reply_id == "1"
 
 
 async def test_chat_without_words_is_no_measurement(engine: Engine, http: httpx.AsyncClient) -> None:
@@ -136,6 +137,8 @@ async def test_platform_sends_what_is_sent_directly(engine: Engine, server: _Ser
     added, at_once = await overhead.measure(engine, model_home, plan, say=lambda _: None)
     assert added.pairs == 3
     assert added.added_total_ms_p50 > 0
+    assert added.search_ms_p50 > 0
+    assert added.added_first_ms_p50_without_search < added.added_first_ms_p50
     assert at_once.ratio > 0
     assert len(set(server.prompts)) == 3
 
