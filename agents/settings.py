@@ -44,6 +44,8 @@ class ModelSettings(ModelServerSettings):
     """Threads of the embedded server; 0 takes one per physical core."""
     parallel: int = Field(default=1, ge=1)
     """Requests that the embedded server answers at once; each has a context window of its own."""
+    batch_tokens: int = Field(default=8, ge=1, le=2048)
+    """Tokens of one step of the embedded server; 16 read a third faster, and stop up to half a second later."""
 
 
 class EndpointSettings(ModelServerSettings):

@@ -23,7 +23,7 @@ BATCH_TOKENS = 8
 """Tokens in one step, at least one for each request at once. A request that nobody waits for ends at the end of the
 step after: with llama.cpp's own 2,048 a 1,500-token prompt was read to its end, with 16 it took up to 1.2 s."""
 MICRO_BATCH_TOKENS = 4
-"""Tokens computed together within a step. Two times 4 are read faster than 8 at once (docs/models.md)."""
+"""Tokens computed together within a short step. Two times 4 are read faster than 8 at once (docs/models.md)."""
 PROMPT_CACHE_MIB = 1024
 """Main memory for prompts of earlier requests; a prompt of 1,500 tokens of the default model takes about 41 MiB."""
 
@@ -40,6 +40,8 @@ class ServeRequest:
     threads: int
     parent_id: int
     """Process id of the parent; the child ends at once when its parent is another by then."""
+    batch_tokens: int = BATCH_TOKENS
+    """Tokens of one step."""
 
 
 def main() -> None:
@@ -81,8 +83,8 @@ def server_params(xllamacpp: Any, request: ServeRequest) -> Any:
     params.n_parallel = request.parallel
     params.cpuparams.n_threads = request.threads
     params.cpuparams_batch.n_threads = request.threads
-    params.n_batch = max(BATCH_TOKENS, request.parallel)
-    params.n_ubatch = MICRO_BATCH_TOKENS
+    params.n_batch = max(request.batch_tokens, request.parallel)
+    params.n_ubatch = MICRO_BATCH_TOKENS if request.batch_tokens < 2 * BATCH_TOKENS else request.batch_tokens
     # Repacked weights: a private copy of most of them, 600 MB here, without which steps as short are slow.
     params.no_extra_bufts = False
     params.cache_ram_mib = PROMPT_CACHE_MIB

@@ -191,6 +191,7 @@ class EmbeddedModelServer:
             parallel=self._settings.parallel,
             threads=self._settings.threads or physical_cores(),
             parent_id=os.getpid(),
+            batch_tokens=self._settings.batch_tokens,
         )
         try:
             process.stdin.write((json.dumps(asdict(request)) + "\n").encode())

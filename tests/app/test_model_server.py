@@ -7,11 +7,13 @@ import subprocess
 import sys
 from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from agents.errors import ModelUnavailable
 from agents.settings import ModelSettings
+from app.model_process import ServeRequest, server_params
 from app.model_server import BackOff, EmbeddedModelServer, physical_cores
 
 ROOT = Path(__file__).parents[2]
@@ -189,3 +191,16 @@ def test_pauses_double_up_to_the_longest() -> None:
 
 def test_cores_are_at_least_one() -> None:
     assert 1 <= physical_cores() <= (os.cpu_count() or 1)
+
+
+@pytest.mark.parametrize(
+    ("batch_tokens", "parallel", "step"),
+    [(8, 1, (8, 4)), (8, 12, (12, 4)), (16, 1, (16, 16)), (512, 4, (512, 512))],
+)
+def test_step_holds_a_token_of_every_request_and_is_cut_small_where_it_is_short(
+    batch_tokens: int, parallel: int, step: tuple[int, int]
+) -> None:
+    fields = SimpleNamespace(model=SimpleNamespace(), cpuparams=SimpleNamespace(), cpuparams_batch=SimpleNamespace())
+    request = ServeRequest("model.gguf", "m", "key", 4096, parallel, 2, 1, batch_tokens)
+    params = server_params(SimpleNamespace(CommonParams=lambda: fields), request)
+    assert (params.n_batch, params.n_ubatch) == step
