@@ -17,7 +17,7 @@ from app.pictures import ChosenPictures
 from app.pictures import earlier_pictures as pictures_before
 from app.presets import guidance_of, with_preset
 from app.sampling_schema import SamplingChoice
-from app.schema import RunInfo, RunRequest
+from app.schema import RunInfo, RunRequest, ThreadInfo
 from app.turns import Place, place_of
 from app.wiring import Platform
 from ingestion.errors import CollectionUnknown
@@ -32,7 +32,7 @@ SOURCE_KEY = "source"
 
 async def ask(
     platform: Platform,
-    thread_id: str,
+    thread: str | ThreadInfo,
     request: RunRequest,
     *,
     history: Sequence[ChatMessage] | None = None,
@@ -43,7 +43,7 @@ async def ask(
 
     Args:
         platform: The open platform.
-        thread_id: Thread that the run belongs to.
+        thread: Id of the thread that the run belongs to, or a new one that is written with the run.
         request: Question, scope and sampling.
         history: What was said before, oldest first, in a thread that was made for this question; None takes the runs of
             the thread.
@@ -64,6 +64,7 @@ async def ask(
         AttachmentRefused: The question has too many pictures.
         ModelBlind: The model would be given nothing of a picture.
     """
+    thread_id, completion = (thread, None) if isinstance(thread, str) else (thread.thread_id, thread)
     saved = await platform.presets.chosen(request, thread_id)
     request = with_preset(request, saved)
     platform.gateway.endpoint(request.model)
@@ -107,7 +108,7 @@ async def ask(
             pictures=pictures.given,
             earlier_pictures=pictures.earlier,
         ),
-        first_of_thread=history is not None,
+        completion=completion,
     )
     if pictures.given:
         await platform.attachments.pictures.store.take([one.attachment_id for one in pictures.given])

@@ -17,9 +17,9 @@ from agents.events import EVENT_ADAPTER, ClaimsChecked, RunEvent, RunFailed
 from agents.request import AnswerRequest
 from app.errors import RunActive, RunUnknown, ThreadUnknown
 from app.limits import UserLimits, charge
-from app.schema import RunInfo
+from app.schema import RunInfo, ThreadInfo
 from app.tables import run_events, run_seals, runs
-from app.threads import touch, utc_now
+from app.threads import insert, touch, utc_now
 
 _NOT_SHOWN = frozenset({"owner", "answer", "request", "asked_by", "tokens"})
 _INTERRUPTED = "Groundwork ended while this run was going on; ask again."
@@ -44,8 +44,13 @@ class RunLog:
         if self.limits is not None:
             await self.limits.require_room(user)
 
-    async def create(self, run: RunInfo, *, request: AnswerRequest) -> None:
+    async def create(self, run: RunInfo, *, request: AnswerRequest, completion: ThreadInfo | None = None) -> None:
         """Write a run that starts now; that of an agent with its request, from which it can be taken up again.
+
+        Args:
+            run: The run.
+            request: What is asked.
+            completion: A new thread that is written with it, both or neither; None where the thread is there.
 
         Raises:
             RunActive: The thread has a run that has not ended.
@@ -57,6 +62,8 @@ class RunLog:
         values["pictures"] = json.dumps(values["pictures"])
         try:
             async with self.engine.begin() as connection:
+                if completion is not None:
+                    await connection.execute(insert(completion, origin="completion"))
                 await connection.execute(runs.insert().values(values))
                 if self.limits is not None:
                     await self.limits.admit(connection, request.user)

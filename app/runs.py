@@ -25,7 +25,7 @@ from app.metrics import Metrics
 from app.recovery import Recovery
 from app.run_log import RunLog
 from app.run_work import StopReason, Terminal, Work, ended_run
-from app.schema import RunInfo
+from app.schema import RunInfo, ThreadInfo
 from app.telemetry import run_span
 from app.threads import utc_now
 from app.turns import history_of
@@ -95,14 +95,14 @@ class RunService:
         self._working: dict[str, Work] = {}
         self._closing = False
 
-    async def start(self, request: AnswerRequest, *, first_of_thread: bool = False) -> RunInfo:
+    async def start(self, request: AnswerRequest, *, completion: ThreadInfo | None = None) -> RunInfo:
         """Start a run and return at once; it goes on whoever listens.
 
         A run of the thread that waits for a person is ended: its undecided calls are rejected.
 
         Args:
             request: What is asked.
-            first_of_thread: The thread was made for this run, so none waits in it.
+            completion: The run's own thread, which is written with it; None where the thread is there.
 
         Raises:
             RunActive: The thread has a run that has not ended.
@@ -113,7 +113,7 @@ class RunService:
         if request.agent:
             await self._acting.require_agent(request.agent)
         await self._log.require_room(request.user)
-        if not first_of_thread and (waiting := await self._log.waiting_in(request.thread_id)):
+        if completion is None and (waiting := await self._log.waiting_in(request.thread_id)):
             await self._end_waiting(waiting, why=NEW_MESSAGE)
         run = RunInfo(
             run_id=request.run_id,
@@ -129,7 +129,7 @@ class RunService:
             preset=request.guidance.preset,
             preset_version=request.guidance.version,
         )
-        await self._log.create(run, request=request)
+        await self._log.create(run, request=request, completion=completion)
         self._begin(run, request, LiveRun(run.run_id, run.thread_id))
         return run
 

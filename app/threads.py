@@ -26,13 +26,14 @@ class ThreadStore:
 
     engine: AsyncEngine
 
-    async def create(self, title: str = "", *, origin: Origin = "chat") -> ThreadInfo:
-        """A new thread without runs."""
-        now = utc_now()
-        info = ThreadInfo(thread_id=uuid4().hex, title=_one_line(title), created_at=now, updated_at=now, runs=0)
-        values = info.model_dump(exclude={"runs"}) | {"origin": origin}
+    async def create(self, title: str = "") -> ThreadInfo:
+        """A new thread of a person, without runs."""
+        return await self.add(new_thread(title), origin="chat")
+
+    async def add(self, info: ThreadInfo, *, origin: Origin) -> ThreadInfo:
+        """Write a thread of ``new_thread``."""
         async with self.engine.begin() as connection:
-            await connection.execute(threads.insert().values(values))
+            await connection.execute(insert(info, origin=origin))
         return info
 
     async def list(self) -> list[ThreadInfo]:
@@ -62,6 +63,17 @@ class ThreadStore:
             deleted = await connection.execute(threads.delete().where(threads.c.thread_id == thread_id))
         if not deleted.rowcount:
             raise ThreadUnknown(_unknown(thread_id))
+
+
+def new_thread(title: str = "") -> ThreadInfo:
+    """A thread that is not written yet."""
+    now = utc_now()
+    return ThreadInfo(thread_id=uuid4().hex, title=_one_line(title), created_at=now, updated_at=now, runs=0)
+
+
+def insert(info: ThreadInfo, *, origin: Origin) -> sa.Insert:
+    """The statement that writes a new thread."""
+    return threads.insert().values(info.model_dump(exclude={"runs"}) | {"origin": origin})
 
 
 def touch(thread_id: str, *, title: str, at: str) -> sa.Update:

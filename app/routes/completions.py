@@ -18,7 +18,7 @@ from agents.events import AnswerDone, RunCancelled, RunEvent, RunFailed
 from app.actor import ActorDep
 from app.asking import ask
 from app.completion_pictures import keep_pictures
-from app.completions import Envelope, Failure, conversation, failure_problem
+from app.completions import Conversation, Envelope, Failure, conversation, failure_problem
 from app.errors import AppError
 from app.openai_wire import (
     GROUNDED_MODEL,
@@ -32,6 +32,7 @@ from app.openai_wire import (
 from app.problems import openai_error, render
 from app.routes.platform import PlatformDep
 from app.schema import RunInfo, RunRequest
+from app.threads import new_thread
 from app.wiring import Platform
 
 _WORDS_BYTES = 2 * 1024 * 1024
@@ -85,15 +86,7 @@ async def create_completion(
     }
     longest = {"max_tokens": request.max_completion_tokens} if request.max_completion_tokens else {}
     run_request = RunRequest.model_validate(asked | request.chosen() | longest)
-    thread = await platform.threads.create(origin="completion")
-    try:
-        kept = await keep_pictures(platform.attachments.pictures, thread.thread_id, conversed)
-        run_request = run_request.model_copy(update={"pictures": kept.asked})
-        history, earlier = conversed.history, kept.earlier
-        run = await ask(platform, thread.thread_id, run_request, history=history, earlier_pictures=earlier, user=user)
-    except (AppError, AgentError):
-        await platform.threads.delete(thread.thread_id)
-        raise
+    run = await _start(platform, run_request, conversed, user=user)
     envelope = Envelope(
         id=f"chatcmpl-{run.run_id}",
         created=int(datetime.now(UTC).timestamp()),
@@ -103,6 +96,21 @@ async def create_completion(
     if request.stream:
         return StreamingResponse(_stream(platform, run, envelope), media_type="text/event-stream")
     return await _whole(platform, run, envelope, connection)
+
+
+async def _start(platform: Platform, request: RunRequest, conversed: Conversation, *, user: str) -> RunInfo:
+    """A run in a thread of its own; both are written together, but pictures need their thread before."""
+    thread, history = new_thread(), conversed.history
+    if not (conversed.pictures or conversed.earlier_pictures):
+        return await ask(platform, thread, request, history=history, user=user)
+    await platform.threads.add(thread, origin="completion")
+    try:
+        kept = await keep_pictures(platform.attachments.pictures, thread.thread_id, conversed)
+        request = request.model_copy(update={"pictures": kept.asked})
+        return await ask(platform, thread.thread_id, request, history=history, earlier_pictures=kept.earlier, user=user)
+    except (AppError, AgentError):
+        await platform.threads.delete(thread.thread_id)
+        raise
 
 
 async def _whole(platform: Platform, run: RunInfo, envelope: Envelope, connection: Request) -> Response:

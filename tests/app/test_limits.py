@@ -20,7 +20,7 @@ from app.main import create_app
 from app.run_log import RunLog
 from app.schema import RunInfo
 from app.settings import LimitSettings, ServerSettings, Settings
-from app.tables import runs, token_days
+from app.tables import runs, threads, token_days
 from app.threads import ThreadStore, utc_now
 from app.wiring import Platform, open_platform
 from retrieval.embedders.hashing import HashingEmbedder
@@ -59,6 +59,19 @@ async def _without_model(settings: Settings) -> AsyncGenerator[httpx.AsyncClient
         transport = httpx.ASGITransport(create_app(settings, platform=platform))
         async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as http:
             yield http
+
+
+async def test_refused_completion_leaves_no_thread_behind(settings: Settings) -> None:
+    slow = stream(*[chunk({"content": "word "})] * 200, pause=0.05)
+    async with opened(_limited(settings, runs_per_user=1), ModelStub([slow])) as (platform, http):
+        first = await _ask(http, ANN)
+        body = {"model": "groundwork", "messages": [{"role": "user", "content": QUESTION}]}
+        refused = await http.post("/v1/chat/completions", json=body, headers=ANN)
+        assert refused.status_code == 429
+        async with platform.threads.engine.connect() as connection:
+            assert await connection.scalar(sa.select(sa.func.count()).select_from(threads)) == 1
+        await http.post(f"/api/runs/{first.json()['run_id']}/cancel", headers=ANN)
+        await _end(platform, first)
 
 
 async def test_one_more_answer_at_once_than_allowed_is_refused_until_one_ends(settings: Settings) -> None:
