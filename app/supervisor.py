@@ -139,7 +139,8 @@ class Supervisor:
             if child.process.returncode is None:
                 child.process.send_signal(signal.SIGTERM)
                 try:
-                    await asyncio.wait_for(child.process.wait(), child.spec.stop_seconds)
+                    async with asyncio.timeout(child.spec.stop_seconds):
+                        await child.process.wait()
                 except TimeoutError:
                     self._on_event(f"The {child.spec.name} did not end in time and was killed.")
             _signal_group(child, signal.SIGKILL)

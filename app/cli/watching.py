@@ -41,7 +41,9 @@ async def changes(paths: Sequence[str], *, quiet_seconds: float = QUIET_SECONDS)
             changed = {await queue.get()}
             with suppress(TimeoutError):
                 while True:
-                    changed.add(await asyncio.wait_for(queue.get(), quiet_seconds))
+                    # Not wait_for: in Python 3.11 it loses the cancellation that comes together with a change.
+                    async with asyncio.timeout(quiet_seconds):
+                        changed.add(await queue.get())
             yield tuple(sorted(changed))
     finally:
         observer.stop()
