@@ -193,6 +193,8 @@ def _added(pairs: Sequence[_Pair]) -> Added:
 
 async def _at_once(sides: _Sides, questions: Sequence[str], plan: Plan, say: Callable[[str], None]) -> AtOnce:
     speeds: dict[str, list[float]] = {"direct": [], "platform": []}
+    # Not counted: whoever comes first reads the prompts into the server's places.
+    await asyncio.gather(*(_chats(sides.direct, questions, plan, number) for number in range(plan.chats)))
     for turn in range(PAIRS_AT_ONCE):
         order = ("direct", "platform") if turn % 2 == 0 else ("platform", "direct")
         for side in order:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 
 from retrieval.candidates import Candidate
 
@@ -24,10 +25,7 @@ def with_support(candidates: Sequence[Candidate], *, weight: float) -> list[Cand
         document: weight * sum(sorted(found, reverse=True)[:_WITNESSES]) / _WITNESSES
         for document, found in scores.items()
     }
-    # Fifty to a search, and dataclasses.replace takes ten times as long; no later step has filled its field yet.
-    supported = [
-        Candidate(candidate.chunk, candidate.fused, support[candidate.chunk.document_id]) for candidate in candidates
-    ]
+    supported = [replace(candidate, support=support[candidate.chunk.document_id]) for candidate in candidates]
     return sorted(supported, key=lambda candidate: (-candidate.relevance, candidate.fused.rank))
 
 

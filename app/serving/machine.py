@@ -11,9 +11,9 @@ from pathlib import Path
 _QUERY = ("--query-gpu=name,memory.total", "--format=csv,noheader,nounits")
 _MIB = 1024**2
 _QUERY_SECONDS = 20.0
-_WIDE = frozenset({"avx512f", "amx_bf16"})
-"""Flags of x86 processors on which vLLM's kernels for bfloat16 are fast; with AVX2 alone they read 3 tokens a second
-where those for float32 read 18 (docs/models.md)."""
+_AVX512 = "avx512f"
+"""Flag of the x86 processors on which vLLM is fast in bfloat16: with AVX2 alone it read 3 tokens a second where it read
+18 in float32 (docs/models.md). Measured with AVX-512 and AMX, and with AVX2."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,14 +28,14 @@ class Gpu:
 class Machine:
     """Memory in bytes that is free for new work, the processor cores this process may use, and the GPUs.
 
-    ``wide`` says whether the processor is fast in bfloat16.
+    ``fast_bfloat16`` says whether the processor computes in bfloat16 at least as fast as in float32.
     """
 
     available_bytes: int
     total_bytes: int
     cores: int
     gpus: tuple[Gpu, ...]
-    wide: bool = True
+    fast_bfloat16: bool = True
 
 
 def this_machine() -> Machine:
@@ -45,13 +45,15 @@ def this_machine() -> Machine:
     if limit is not None:
         total, available = min(total, limit[0]), min(available, limit[1])
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return Machine(available_bytes=available, total_bytes=total, cores=cores, gpus=_gpus(), wide=_wide())
+    return Machine(
+        available_bytes=available, total_bytes=total, cores=cores, gpus=_gpus(), fast_bfloat16=_fast_bfloat16()
+    )
 
 
-def is_wide(cpuinfo: str) -> bool:
+def has_fast_bfloat16(cpuinfo: str) -> bool:
     """Whether the processor of a ``/proc/cpuinfo`` is fast in bfloat16; one that is not x86 is taken to be."""
     flags = next((line.partition(":")[2].split() for line in cpuinfo.splitlines() if line.startswith("flags")), None)
-    return flags is None or not _WIDE.isdisjoint(flags)
+    return flags is None or _AVX512 in flags
 
 
 def parse_gpus(listing: str) -> tuple[Gpu, ...]:
@@ -64,9 +66,9 @@ def parse_gpus(listing: str) -> tuple[Gpu, ...]:
     return tuple(gpus)
 
 
-def _wide() -> bool:
+def _fast_bfloat16() -> bool:
     try:
-        return is_wide(Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace"))
+        return has_fast_bfloat16(Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace"))
     except OSError:
         return True
 

@@ -67,7 +67,7 @@ def make_plan(settings: Settings, serving: ServingSettings, machine: Machine, *,
     """
     device = _device(serving, machine)
     if serving.engine == "vllm" and device == "cpu" and serving.dtype == "auto":
-        serving = serving.model_copy(update={"dtype": "bfloat16" if machine.wide else "float32"})
+        serving = serving.model_copy(update={"dtype": "bfloat16" if machine.fast_bfloat16 else "float32"})
     model = served_model(settings, serving)
     shape = model.shape
     if shape and shape.trained_tokens and serving.max_model_len > shape.trained_tokens:

@@ -50,14 +50,14 @@ def test_gpu_is_taken_where_there_is_one(settings: Settings, model: Path) -> Non
 
 
 def test_processor_that_is_slow_in_bfloat16_computes_in_float32_and_counts_it(settings: Settings, model: Path) -> None:
-    narrow = replace(CPU, wide=False)
-    for machine, dtype, size in ((CPU, "bfloat16", 3_087_428_608), (narrow, "float32", 2 * 3_087_428_608)):
+    slow = replace(CPU, fast_bfloat16=False)
+    for machine, dtype, size in ((CPU, "bfloat16", 3_087_428_608), (slow, "float32", 2 * 3_087_428_608)):
         decided = plan(settings, machine, model=str(model))
         assert decided.command.argv[decided.command.argv.index("--dtype") + 1] == dtype
         assert decided.memory
         assert decided.memory.lines[0].size_bytes == size
-    assert plan(settings, narrow, model=str(model), dtype="bfloat16").settings.dtype == "bfloat16"
-    assert plan(settings, replace(gpus(1), wide=False), model=str(model)).settings.dtype == "auto"
+    assert plan(settings, slow, model=str(model), dtype="bfloat16").settings.dtype == "bfloat16"
+    assert plan(settings, replace(gpus(1), fast_bfloat16=False), model=str(model)).settings.dtype == "auto"
 
 
 def test_model_that_cannot_fit_is_refused_with_the_sum_and_what_would_help(settings: Settings, model: Path) -> None:
