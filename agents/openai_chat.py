@@ -11,23 +11,20 @@ from urllib.parse import urlsplit
 
 import openai
 from openai import AsyncStream
-from openai.types import CompletionUsage
 from openai.types.chat import (
     ChatCompletionAssistantMessageParam,
-    ChatCompletionChunk,
     ChatCompletionContentPartParam,
     ChatCompletionFunctionToolParam,
     ChatCompletionMessageParam,
     ChatCompletionUserMessageParam,
 )
-from openai.types.chat.chat_completion_chunk import ChoiceDelta
 from openai.types.shared_params import ResponseFormatJSONSchema
 from pydantic import JsonValue
 
-from agents.answer import Usage
-from agents.chat_model import ChatDelta, ChatMessage, Sampling, ToolDefinition, ToolOffer, ToolRequestDelta
+from agents.chat_model import ChatDelta, ChatMessage, Sampling, ToolDefinition, ToolOffer
 from agents.constrained import choice_schema, parse_choice, with_tools
 from agents.errors import ModelTimeout, ModelUnavailable
+from agents.openai_chunk import Ending
 from agents.openai_errors import explain
 from agents.token_count import TokenCounter
 
@@ -112,7 +109,7 @@ class OpenAIChatModel:
         loop = asyncio.get_running_loop()
         deadline = loop.time() + self._limits.first_token
         started = False
-        ending = _Ending()
+        ending = Ending()
         chosen = "" if tools and tools.choice == "required" else None
         try:
             async with asyncio.timeout_at(deadline):
@@ -176,31 +173,26 @@ class OpenAIChatModel:
 
     async def _open(
         self, messages: Sequence[ChatMessage], sampling: Sampling, tools: ToolOffer | None
-    ) -> AsyncStream[ChatCompletionChunk]:
+    ) -> AsyncStream[object]:
         client = await self._connected()
         offered = tools.tools if tools else ()
         required = tools is not None and tools.choice == "required"
         told = with_tools(messages, offered) if required else messages
-        return await client.chat.completions.create(
-            model=self._name,
-            messages=[_wire_message(message) for message in told],
-            stream=True,
-            stream_options={"include_usage": True},
-            max_tokens=sampling.max_tokens,
-            temperature=openai.omit if sampling.temperature is None else sampling.temperature,
-            top_p=openai.omit if sampling.top_p is None else sampling.top_p,
-            seed=openai.omit if sampling.seed is None else sampling.seed,
-            stop=list(sampling.stop) or openai.omit,
-            presence_penalty=openai.omit if sampling.presence_penalty is None else sampling.presence_penalty,
-            frequency_penalty=openai.omit if sampling.frequency_penalty is None else sampling.frequency_penalty,
-            extra_body=_beyond_openai(sampling) | self._progress() or None,
-            tools=openai.omit if required else [_wire_tool(tool) for tool in offered] or openai.omit,
-            tool_choice=tools.choice if tools and offered and not required else openai.omit,
-            response_format=_wire_schema("tool_call", choice_schema(offered))
-            if required
-            else _wire_schema("reply", sampling.output_schema)
-            if sampling.output_schema is not None
-            else openai.omit,
+        schema = ("tool_call", choice_schema(offered)) if required else ("reply", sampling.output_schema)
+        body: dict[str, object] = {
+            "model": self._name,
+            "messages": [_wire_message(message) for message in told],
+            "stream": True,
+            "stream_options": {"include_usage": True},
+            **_wire_sampling(sampling),
+            **({"response_format": _wire_schema(schema[0], schema[1])} if schema[1] is not None else {}),
+            **self._progress(),
+        }
+        if tools and offered and not required:
+            body |= {"tools": [_wire_tool(tool) for tool in offered], "tool_choice": tools.choice}
+        # Not the method of the client, which builds each chunk as one of its types, unchecked and slowly.
+        return await client.post(
+            "/chat/completions", cast_to=object, body=body, stream=True, stream_cls=AsyncStream[object]
         )
 
     def _progress(self) -> dict[str, bool]:
@@ -219,55 +211,22 @@ class OpenAIChatModel:
         )
 
 
-class _Ending:
-    """What a stream says beside its text."""
-
-    def __init__(self) -> None:
-        self.usage: Usage | None = None
-        self.finish_reason: str | None = None
-
-    def take(self, chunk: ChatCompletionChunk) -> ChatDelta:
-        """Keep usage and finish reason, and return text and pieces of calls."""
-        if chunk.usage:
-            self.usage = _usage(chunk.usage)
-        text = reasoning = ""
-        requests: list[ToolRequestDelta] = []
-        for choice in chunk.choices:
-            text += choice.delta.content or ""
-            reasoning += _reasoning(choice.delta)
-            for piece in choice.delta.tool_calls or ():
-                function = piece.function
-                name, arguments = (function.name or "", function.arguments or "") if function else ("", "")
-                requests.append(ToolRequestDelta(piece.index, piece.id or "", name, arguments))
-            self.finish_reason = choice.finish_reason or self.finish_reason
-        return ChatDelta(text=text, reasoning=reasoning, tool_requests=tuple(requests))
-
-
-def _reasoning(delta: ChoiceDelta) -> str:
-    """Thoughts, which llama.cpp and older vLLM call ``reasoning_content`` and newer vLLM ``reasoning``."""
-    extra = delta.model_extra or {}
-    thought = extra.get("reasoning_content") or extra.get("reasoning")
-    return thought if isinstance(thought, str) else ""
-
-
-def _beyond_openai(sampling: Sampling) -> dict[str, float]:
-    """What vLLM and llama.cpp take beyond OpenAI's wire; llama.cpp has another word for the repetition penalty."""
+def _wire_sampling(sampling: Sampling) -> dict[str, object]:
+    """Fields of OpenAI's wire, and what vLLM and llama.cpp take beyond it; these have two words for one penalty."""
     values = {
+        "max_tokens": sampling.max_tokens,
+        "temperature": sampling.temperature,
+        "top_p": sampling.top_p,
+        "seed": sampling.seed,
+        "stop": list(sampling.stop) or None,
+        "presence_penalty": sampling.presence_penalty,
+        "frequency_penalty": sampling.frequency_penalty,
         "top_k": sampling.top_k,
         "min_p": sampling.min_p,
         "repetition_penalty": sampling.repetition_penalty,
         "repeat_penalty": sampling.repetition_penalty,
     }
     return {name: value for name, value in values.items() if value is not None}
-
-
-def _usage(usage: CompletionUsage) -> Usage:
-    details = usage.prompt_tokens_details
-    return Usage(
-        prompt_tokens=usage.prompt_tokens,
-        completion_tokens=usage.completion_tokens,
-        cached_tokens=(details.cached_tokens or 0) if details else 0,
-    )
 
 
 def _wire_message(message: ChatMessage) -> ChatCompletionMessageParam:

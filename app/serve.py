@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Unpack
 
 import uvicorn
+import uvloop
 
 from app.client import ApiClient
 from app.errors import PortTaken
@@ -38,7 +39,7 @@ def serve(settings: Settings, **overrides: Unpack[Overrides]) -> None:
         HomeLocked: Another process has the home open; see ``open_platform`` for further errors.
     """
     configure_logging(settings.log.level)
-    asyncio.run(_serve(settings, Overrides(start_model=True) | overrides))
+    uvloop.run(_serve(settings, Overrides(start_model=True) | overrides))
 
 
 @asynccontextmanager

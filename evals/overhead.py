@@ -53,7 +53,7 @@ FORMS = (
     "Explain in detail how the orders service is run; {} comes first.",
     "Tell me everything about the orders service, first {}, then all other facts.",
 )
-PAIRS_AT_ONCE = 2
+PAIRS_AT_ONCE = 4
 """Times that the chats at once are played on each side."""
 
 

@@ -27,6 +27,7 @@ from ingestion.ledger import Ledger
 from ingestion.preparing import RECIPE_VERSION
 from retrieval.embedders.protocol import Embedder
 
+_GROUNDWORK = version("groundwork")
 _SAMPLING: TypeAdapter[Sampling] = TypeAdapter(Sampling)
 _GUIDANCE: TypeAdapter[Guidance] = TypeAdapter(Guidance)
 
@@ -53,7 +54,7 @@ class Sealer:
         if request.so_far:
             history.append({"role": "assistant", "content": request.so_far})
         return RunSeal(
-            groundwork=version("groundwork"),
+            groundwork=_GROUNDWORK,
             rules=rules_fingerprint(),
             chunking=str(RECIPE_VERSION),
             embedding=self.embedder.fingerprint,
