@@ -91,10 +91,11 @@ def answer_signs(
     vectors = embedder.embed_documents(sentences or [""])
     asked = embedder.embed_query(question)
     by_question = sorted((vectors @ asked).tolist(), reverse=True)
+    searched = asked if query == question else embedder.embed_query(query)
     before = embedder.embed_query(earlier) if earlier else asked
     first = hits[0].scores if hits else None
     return {
-        "query_sentence": float((vectors @ embedder.embed_query(query)).max()),
+        "query_sentence": float((vectors @ searched).max()),
         "question_sentence": by_question[0],
         "three_sentences": sum(by_question[:3]) / len(by_question[:3]),
         "earlier_sentence": float((vectors @ before).max()),

@@ -67,7 +67,8 @@ class RunLog:
                 await connection.execute(runs.insert().values(values))
                 if self.limits is not None:
                     await self.limits.admit(connection, request.user)
-                await connection.execute(touch(run.thread_id, title=run.question, at=run.created_at))
+                if completion is None:
+                    await connection.execute(touch(run.thread_id, title=run.question, at=run.created_at))
         except IntegrityError as error:
             if await self._active(run.thread_id):
                 raise RunActive(

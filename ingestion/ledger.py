@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -51,7 +51,11 @@ class Ledger:
         self._owner = owner
 
     async def documents(
-        self, *, collection: str | None = None, status: DocumentStatus | None = None
+        self,
+        *,
+        collection: str | None = None,
+        status: DocumentStatus | None = None,
+        document_ids: Collection[str] | None = None,
     ) -> list[DocumentRecord]:
         """Documents by collection and source, failed ones too."""
         query = sa.select(documents).order_by(documents.c.collection, documents.c.source)
@@ -59,6 +63,8 @@ class Ledger:
             query = query.where(documents.c.collection == collection)
         if status is not None:
             query = query.where(documents.c.status == status)
+        if document_ids is not None:
+            query = query.where(documents.c.document_id.in_(document_ids))
         async with self._transaction() as connection:
             return [rows.to_record(row) for row in (await connection.execute(query)).mappings()]
 

@@ -6,6 +6,7 @@ Documents and settings may have changed by the time somebody asks for a receipt,
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from importlib.metadata import version
 
@@ -113,13 +114,18 @@ async def sealed_documents(
     Raises:
         LedgerUnavailable: The database cannot be read.
     """
+    ids = list(dict.fromkeys(passage.document_id for passage in passages))
+    if not ids:
+        return ()
+    records = {record.document_id: record for record in await ledger.documents(document_ids=ids)}
+    versions = frozenset(await ledger.versions(ids))
     found: list[SealedDocument] = []
-    for document_id in dict.fromkeys(passage.document_id for passage in passages):
-        record = await ledger.document(document_id)
+    for document_id in ids:
+        record = records.get(document_id)
         if record is None:
             continue
         own = [passage for passage in passages if passage.document_id == document_id]
-        same = await _stands(ledger, document_id, own)
+        same = await _stands(ledger, document_id, own, versions)
         found.append(
             SealedDocument(
                 document_id=document_id,
@@ -135,11 +141,13 @@ async def sealed_documents(
     return tuple(found)
 
 
-async def _stands(ledger: Ledger, document_id: str, passages: Sequence[EvidencePassage | Citation]) -> bool:
+async def _stands(
+    ledger: Ledger, document_id: str, passages: Sequence[EvidencePassage | Citation], versions: AbstractSet[str]
+) -> bool:
     """Whether the document still holds these passages; its text is read only where they name no version of it."""
     named = {passage.version if isinstance(passage, EvidencePassage) else "" for passage in passages}
     if "" not in named:
-        return named <= set(await ledger.versions([document_id]))
+        return named <= versions
     text = await ledger.text(document_id) or ""
     return all(text[passage.char_start : passage.char_end] == _text(passage) for passage in passages)
 

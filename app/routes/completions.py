@@ -83,6 +83,7 @@ async def create_completion(
         "output_schema": _output_schema(request),
         "preset": request.preset,
         "model": "" if request.model == GROUNDED_MODEL else request.model,
+        "pictures": (),
     }
     longest = {"max_tokens": request.max_completion_tokens} if request.max_completion_tokens else {}
     run_request = RunRequest.model_validate(asked | request.chosen() | longest)
@@ -100,7 +101,7 @@ async def create_completion(
 
 async def _start(platform: Platform, request: RunRequest, conversed: Conversation, *, user: str) -> RunInfo:
     """A run in a thread of its own; both are written together, but pictures need their thread before."""
-    thread, history = new_thread(), conversed.history
+    thread, history = new_thread(conversed.question), conversed.history
     if not (conversed.pictures or conversed.earlier_pictures):
         return await ask(platform, thread, request, history=history, user=user)
     await platform.threads.add(thread, origin="completion")

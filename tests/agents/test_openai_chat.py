@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from agents.answer import Usage
-from agents.chat_model import ChatDelta, ChatMessage, Image, Sampling
+from agents.chat_model import ChatDelta, ChatMessage, Image, Sampling, ToolRequestDelta
 from agents.errors import AgentError, ModelRefused, ModelTimeout, ModelUnavailable
 from agents.openai_chat import OpenAIChatModel, TimeLimits
 
@@ -199,6 +199,52 @@ async def test_nonsense_in_the_stream_is_unavailable(stub: Stub, open_model: Ope
 
     with pytest.raises(ModelUnavailable, match="something else than a chat reply"):
         await read(open_model())
+
+
+@pytest.mark.parametrize(
+    "chunk",
+    [
+        '["no", "chunk"]',
+        '"text"',
+        '{"choices": "text"}',
+        '{"choices": [{"delta": {"content": {"text": "hello"}}}]}',
+        '{"choices": [{"delta": {"content": 5}}]}',
+        '{"choices": [{"delta": {"tool_calls": [{"index": "first"}]}}]}',
+        '{"choices": [], "usage": {"prompt_tokens": "many"}}',
+    ],
+)
+async def test_chunk_of_another_shape_is_unavailable(stub: Stub, open_model: OpenModel, chunk: str) -> None:
+    stub.pieces = [WHOLE[0], f"data: {chunk}\n\n".encode(), *WHOLE[1:]]
+
+    with pytest.raises(ModelUnavailable, match="something else than a chat reply"):
+        await read(open_model())
+
+
+async def test_null_and_unknown_fields_of_a_chunk_say_nothing(stub: Stub, open_model: OpenModel) -> None:
+    null = {"choices": None, "usage": None, "timings": {"prompt_ms": 3}}
+    empty = {"choices": [{"delta": None, "logprobs": None}], "usage": {"prompt_tokens_details": None}}
+    stub.pieces = [*(f"data: {json.dumps(chunk)}\n\n".encode() for chunk in (null, empty)), *WHOLE]
+
+    deltas = await read(open_model())
+
+    assert "".join(delta.text for delta in deltas) == "Hello"
+    assert deltas[-1].usage == Usage(prompt_tokens=7, completion_tokens=2, cached_tokens=5)
+
+
+async def test_pieces_of_calls_and_thoughts_are_told_apart(stub: Stub, open_model: OpenModel) -> None:
+    call = {"index": 1, "id": "c", "function": {"name": "look", "arguments": None}}
+    rest = {"index": 1, "function": {"arguments": "{}"}}
+    sent = [{"reasoning_content": "hm"}, {"reasoning": "so"}, {"tool_calls": [call]}, {"tool_calls": [rest]}]
+    chunks = [{"choices": [{"index": 0, "delta": delta}]} for delta in sent]
+    stub.pieces = [*(f"data: {json.dumps(chunk)}\n\n".encode() for chunk in chunks), *WHOLE[2:]]
+
+    deltas = await read(open_model())
+
+    assert [delta.reasoning for delta in deltas[:2]] == ["hm", "so"]
+    assert [delta.tool_requests for delta in deltas[2:4]] == [
+        (ToolRequestDelta(1, "c", "look", ""),),
+        (ToolRequestDelta(1, "", "", "{}"),),
+    ]
 
 
 async def test_error_event_in_the_stream_is_unavailable(stub: Stub, open_model: OpenModel) -> None:
