@@ -10,15 +10,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from agents.answer import BudgetUse, ContextReport, DroppedEvidence
+from agents.answer import BudgetUse, ContextReport
 from agents.chat_model import ChatMessage, ChatModel
 from agents.context import (
     MESSAGE_OVERHEAD_TOKENS,
     Draft,
     PackedContext,
+    choose,
     in_reading_order,
     is_duplicate,
-    left_out,
     render,
 )
 from agents.earlier import EarlierPrompt, prompt_record
@@ -108,38 +108,28 @@ class _Plan:
         read_before = system + fitted.tokens + carried
         left = window - fitted.tokens - carried
         limit = min(left, read_before // NEW_PART - frame - CACHE_BLOCK, self._evidence_tokens)
-        chosen, dropped, spent = self._choose(counts[first + turns :], limit)
-        if left < 0 or (self._best_is_new and candidates.hits[0] not in chosen):
+        sizes = counts[first + turns :]
+        chosen = choose(self._new, candidates.duplicates, sizes, most=self._room, limit=limit)
+        if left < 0 or (self._best_is_new and candidates.hits[0] not in chosen.hits):
             return None
         report = ContextReport(
             budget_tokens=context_tokens,
             used=BudgetUse(
-                system=system + fitted.tokens, history=carried, evidence=spent + frame, tools=0, reserve=max_tokens
+                system=system + fitted.tokens,
+                history=carried,
+                evidence=chosen.tokens + frame,
+                tools=0,
+                reserve=max_tokens,
             ),
-            dropped=dropped,
+            dropped=chosen.dropped,
             dropped_turns=self._forgotten(),
             dropped_examples=fitted.dropped,
         )
-        passages = in_reading_order(chosen)
+        passages = in_reading_order(chosen.hits)
         asked = ChatMessage("user", self._ask(passages))
         messages = (ChatMessage("system", candidates.system), *fitted.turns, *earlier.messages, asked)
         shown = (*(Hit(rank, chunk, HitScores()) for rank, chunk in enumerate(earlier.passages, start=1)), *passages)
         return PackedContext(messages, shown, report, prompt_record((asked,), after=earlier.run_id))
-
-    def _choose(self, sizes: Sequence[int], limit: int) -> tuple[list[Hit], tuple[DroppedEvidence, ...], int]:
-        """New passages that come along, those that do not, and the tokens of the former."""
-        chosen: list[Hit] = []
-        dropped: list[DroppedEvidence] = []
-        spent = 0
-        for hit, tokens in zip(self._new, sizes, strict=False):
-            if len(chosen) < self._room and spent + tokens <= limit:
-                chosen.append(hit)
-                spent += tokens
-            else:
-                dropped.append(left_out(hit, tokens, "budget"))
-        repeated = zip(self._candidates.duplicates, sizes[len(self._new) :], strict=True)
-        dropped += [left_out(hit, tokens, "duplicate") for hit, tokens in repeated]
-        return chosen, tuple(dropped), spent
 
     def _forgotten(self) -> tuple[str, ...]:
         """Questions of the chat that the earlier prompt had no room for."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from functools import lru_cache
+from typing import Literal, NamedTuple
 
 from agents.answer import BudgetUse, ContextReport, DroppedEvidence
 from agents.chat_model import ChatMessage
@@ -14,15 +16,15 @@ from agents.history import SUMMARY_CHARACTERS, earlier_questions
 from agents.markers import strip_markers
 from agents.prompt_record import PromptRecord
 from agents.prompting import fill_prompt, load_prompt, neutralise, render_passage
-from agents.proof.tokens import tokenise
 from agents.settings import AnswerSettings
 from retrieval.types import Chunk, Hit
 
 MESSAGE_OVERHEAD_TOKENS = 8
 """Room for the chat template around one message; ChatML takes five."""
 DUPLICATE_SHARE = 0.85
-"""Share of word triples of the shorter passage that stand in the other one, from which on they say the same."""
+"""Share of the runs of three words of the longer passage that the other one has, from which on they say the same."""
 SHINGLE = 3
+_WORD = re.compile(r"\w+")
 SUMMARY_TOKENS = 100
 """Room for a line about the turns of a chat that do not fit."""
 
@@ -112,23 +114,13 @@ def pack(
         candidates.history, counts[2 : 2 + turns], min(settings.history_tokens, left // 3)
     )
     limit = max(0, min(settings.evidence_tokens, left - history_tokens))
-    chosen: list[Hit] = []
-    dropped: list[DroppedEvidence] = []
-    evidence_tokens = 0
-    sizes = counts[2 + turns :]
-    for hit, tokens in zip(candidates.hits, sizes, strict=False):
-        if len(chosen) < settings.evidence_passages and evidence_tokens + tokens <= limit:
-            chosen.append(hit)
-            evidence_tokens += tokens
-        else:
-            dropped.append(left_out(hit, tokens, "budget"))
-    for hit, tokens in zip(candidates.duplicates, sizes[len(candidates.hits) :], strict=True):
-        dropped.append(left_out(hit, tokens, "duplicate"))
-    passages = in_reading_order(chosen)
+    most = settings.evidence_passages
+    chosen = choose(candidates.hits, candidates.duplicates, counts[2 + turns :], most=most, limit=limit)
+    passages = in_reading_order(chosen.hits)
     used = BudgetUse(
         system=system + examples.tokens,
         history=history_tokens,
-        evidence=evidence_tokens + frame,
+        evidence=chosen.tokens + frame,
         tools=0,
         reserve=max_tokens,
     )
@@ -136,7 +128,7 @@ def pack(
     report = ContextReport(
         budget_tokens=context_tokens,
         used=used,
-        dropped=tuple(dropped),
+        dropped=chosen.dropped,
         dropped_turns=tuple(message.content for message in dropped_turns if message.role == "user"),
         dropped_examples=examples.dropped,
     )
@@ -181,14 +173,47 @@ def render(number: int, chunk: Chunk) -> str:
     return render_passage(number, title=chunk.title, section=section, text=text)
 
 
-def left_out(hit: Hit, tokens: int, reason: Literal["budget", "duplicate"]) -> DroppedEvidence:
-    """A passage that does not enter a prompt."""
+class Chosen(NamedTuple):
+    """Passages that enter a prompt, those that do not, and the tokens of the former."""
+
+    hits: tuple[Hit, ...]
+    dropped: tuple[DroppedEvidence, ...]
+    tokens: int
+
+
+def choose(hits: Sequence[Hit], duplicates: Sequence[Hit], sizes: Sequence[int], *, most: int, limit: int) -> Chosen:
+    """The best passages that there is room for; a smaller later one may still fit.
+
+    Args:
+        hits: Candidates, best first.
+        duplicates: Those that repeat one of them, and never enter.
+        sizes: Tokens of the candidates, then of the duplicates.
+        most: Passages that may enter.
+        limit: Tokens that they may take together.
+    """
+    chosen: list[Hit] = []
+    dropped: list[DroppedEvidence] = []
+    spent = 0
+    for hit, tokens in zip(hits, sizes, strict=False):
+        if len(chosen) < most and spent + tokens <= limit:
+            chosen.append(hit)
+            spent += tokens
+        else:
+            dropped.append(_left_out(hit, tokens, "budget"))
+    repeated = zip(duplicates, sizes[len(hits) :], strict=True)
+    dropped += [_left_out(hit, tokens, "duplicate") for hit, tokens in repeated]
+    return Chosen(tuple(chosen), tuple(dropped), spent)
+
+
+def _left_out(hit: Hit, tokens: int, reason: Literal["budget", "duplicate"]) -> DroppedEvidence:
     return DroppedEvidence(chunk_id=hit.chunk.chunk_id, source=hit.chunk.source, tokens=tokens, reason=reason)
 
 
-def _shingles(text: str) -> set[tuple[str, ...]]:
-    keys = [token.key for token in tokenise(text)]
-    return {tuple(keys[i : i + SHINGLE]) for i in range(len(keys) - SHINGLE + 1)}
+@lru_cache(maxsize=1024)
+def _shingles(text: str) -> frozenset[tuple[str, ...]]:
+    """Runs of three words; case, spacing and punctuation do not count."""
+    words = _WORD.findall(text.lower())
+    return frozenset(zip(*(words[start:] for start in range(SHINGLE)), strict=False))
 
 
 def _recent(history: Sequence[ChatMessage], counts: Sequence[int], limit: int) -> tuple[list[ChatMessage], int]:
