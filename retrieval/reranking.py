@@ -23,8 +23,18 @@ class Reranked(NamedTuple):
     warnings: tuple[SearchWarning, ...] = ()
 
 
-def reranked(reranker: Reranker | None, query: str, candidates: Sequence[Candidate], *, seconds: float) -> Reranked:
-    """Candidates in the reranker's order, equal scores in the order before; a failing reranker changes nothing."""
+def reranked(
+    reranker: Reranker | None, query: str, candidates: Sequence[Candidate], *, seconds: float, explain: bool
+) -> Reranked:
+    """Candidates in the reranker's order, equal scores in the order before; a failing reranker changes nothing.
+
+    Args:
+        reranker: None leaves the order.
+        query: The question as typed.
+        candidates: Best first.
+        seconds: Time limit of the reranker.
+        explain: Say what each score is made of.
+    """
     if reranker is None or not candidates:
         return Reranked(list(candidates))
     try:
@@ -40,7 +50,13 @@ def reranked(reranker: Reranker | None, query: str, candidates: Sequence[Candida
         [
             replace(
                 candidates[index],
-                rerank=RerankShare(reranker.name, scores[index].score, index + 1, place, scores[index].features),
+                rerank=RerankShare(
+                    reranker.name,
+                    scores[index].score,
+                    index + 1,
+                    place,
+                    scores[index].explain() if explain else (),
+                ),
             )
             for place, index in enumerate(order, start=1)
         ]

@@ -85,7 +85,9 @@ class Retriever:
             legs = self._legs(query, vector, search_filter=search_filter, limit=max(self.settings.candidates, wanted))
             pool = self._pool(legs, wanted=wanted)
         searched = time.perf_counter()
-        looked_at = reranked(self.reranker, query, pool.best, seconds=self.settings.rerank.timeout_seconds)
+        looked_at = reranked(
+            self.reranker, query, pool.best, seconds=self.settings.rerank.timeout_seconds, explain=explain
+        )
         looked = time.perf_counter()
         ranked = [*self._fair(looked_at.candidates, wanted=wanted), *pool.rest][:wanted]
         asked = spellings(query)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from retrieval.candidates import Candidate
@@ -56,7 +58,8 @@ class LearnedReranker:
         """Weighted sums with their parts; a millisecond or two, so the time limit is not looked at."""
         weights = np.array([self.ranker.coefficients[name] for name in FEATURES])
         values = feature_matrix(query, candidates)
-        return [RerankScore(float(row @ weights), _shares(row.tolist(), (row * weights).tolist())) for row in values]
+        scores: list[float] = (values @ weights).tolist()
+        return [RerankScore(score, partial(_shares, row, weights)) for score, row in zip(scores, values, strict=True)]
 
 
 def read_ranker(path: Path = SHIPPED) -> LearnedReranker:
@@ -73,6 +76,7 @@ def read_ranker(path: Path = SHIPPED) -> LearnedReranker:
         ) from error
 
 
-def _shares(values: Sequence[float], contributions: Sequence[float]) -> tuple[FeatureShare, ...]:
-    shares = [FeatureShare(*share) for share in zip(FEATURES, values, contributions, strict=True)]
+def _shares(values: NDArray[np.float64], weights: NDArray[np.float64]) -> tuple[FeatureShare, ...]:
+    contributions: list[float] = (values * weights).tolist()
+    shares = [FeatureShare(*share) for share in zip(FEATURES, values.tolist(), contributions, strict=True)]
     return tuple(sorted(shares, key=lambda share: (-abs(share.contribution), share.name)))

