@@ -14,6 +14,7 @@ import typer
 from agents.proof.evidence import prepare
 from agents.proof.verdicts import judge
 from evals.seeded_faults import Rate, generate, read_corpus, score
+from evals.seeded_tables import table_cases
 from retrieval.types import Chunk
 
 Half = Literal["even", "odd", "all"]
@@ -37,12 +38,13 @@ def measure(texts: Mapping[str, str], *, half: Half = "all", seed: int = 7, per_
         texts: Documents by name.
         half: Every other document by name; what was tuned on one half is reported on the other.
         seed: Of the generator.
-        per_document: Sentences drawn per document, and as many again that hold a figure.
+        per_document: Sentences drawn per document, as many again that hold a figure, and as many cells of tables.
     """
     corpus = read_corpus(texts)
     names = sorted(corpus.passages)
     chosen = {"even": names[0::2], "odd": names[1::2], "all": names}[half]
     cases = generate(corpus, chosen, seed=seed, per_document=per_document)
+    cases += table_cases(corpus, chosen, seed=seed, per_document=per_document)
     started = process_time()
     rates = score(cases, is_verified)
     spent = process_time() - started

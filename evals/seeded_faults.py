@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal, NamedTuple, TypeAlias
 
-FaultKind: TypeAlias = Literal["figure", "unit", "name", "negation", "comparison", "order", "wrong_passage"]
-TruthKind: TypeAlias = Literal["verbatim", "plain", "reworded", "joined"]
+FaultKind: TypeAlias = Literal[
+    "figure", "unit", "name", "negation", "comparison", "order", "column", "row", "wrong_passage"
+]
+TruthKind: TypeAlias = Literal["verbatim", "plain", "reworded", "joined", "cell"]
 Alteration: TypeAlias = Callable[[str, random.Random], str | None]
 
 PASSAGE_CHARACTERS = 1000
@@ -70,7 +72,7 @@ _COMPONENTS = (
     "kubelet", "kube-proxy", "kube-apiserver", "kube-scheduler", "etcd", "containerd", "kubeadm", "kubectl",
     "scheduler", "controller manager",
 )  # fmt: skip
-_FIGURE = re.compile(
+FIGURE = re.compile(
     r"(?<![\w./:$-])\d+(?:,\d{3})*(?:\.\d+)?(?![\w./:-]*[a-zA-Z]?\d|\.\d)(?=\s|%|[smhKMG]\b|[KMG]i?B?\b|[,.;:)]|$)"
 )
 _WORD_FIGURES = {"two": "four", "three": "five", "four": "seven", "five": "three", "six": "nine", "ten": "twelve"}
@@ -121,7 +123,7 @@ def generate(corpus: Corpus, documents: Iterable[str], *, seed: int, per_documen
     for document in sorted(set(documents) & set(corpus.passages)):
         sentences = [(place, s) for place, p in enumerate(corpus.passages[document]) for s in _sentences(p)]
         drawn = generator.sample(sentences, min(per_document, len(sentences)))
-        counted = [pair for pair in sentences if _FIGURE.search(pair[1]) and pair not in drawn]
+        counted = [pair for pair in sentences if FIGURE.search(pair[1]) and pair not in drawn]
         drawn += generator.sample(counted, min(per_document, len(counted)))
         for place, sentence in drawn:
             cases.extend(_cases(sentence, document, place, generator, corpus))
@@ -141,18 +143,18 @@ def score(cases: Sequence[Case], is_verified: Callable[[str, Sequence[str]], boo
 
 
 def _cases(sentence: str, document: str, place: int, generator: random.Random, corpus: Corpus) -> list[Case]:
-    right = _evidence(document, place, generator, corpus)
+    right = passages_beside(document, place, generator, corpus)
     truths: list[tuple[TruthKind, str | None]] = [
         ("verbatim", sentence),
-        ("plain", _plain(sentence)),
-        ("reworded", _reword(_plain(sentence), generator)),
+        ("plain", plain(sentence)),
+        ("reworded", _reword(plain(sentence), generator)),
         ("joined", _join(sentence, right[0])),
     ]
     cases = [Case(text, sentence, right, True, kind, document) for kind, text in truths if text]
     alterations: dict[FaultKind, Alteration] = {**ALTERATIONS, "name": partial(_alter_name, names=corpus.names)}
     for kind, alter in alterations.items():
         # A link's target is no part of what is said, so nothing is altered in it.
-        base = _plain(sentence) if "](" in sentence or generator.random() < 0.5 else sentence
+        base = plain(sentence) if "](" in sentence or generator.random() < 0.5 else sentence
         altered = alter(base, generator)
         if altered and altered != base:
             cases.append(Case(altered, sentence, right, False, kind, document))
@@ -165,7 +167,8 @@ def _cases(sentence: str, document: str, place: int, generator: random.Random, c
     return cases
 
 
-def _evidence(document: str, place: int, generator: random.Random, corpus: Corpus) -> tuple[str, ...]:
+def passages_beside(document: str, place: int, generator: random.Random, corpus: Corpus) -> tuple[str, ...]:
+    """A passage with others: two of its document, the rest of others."""
     own = corpus.passages[document]
     same = [passage for number, passage in enumerate(own) if number != place]
     near = generator.sample(same, min(2, len(same)))
@@ -178,7 +181,7 @@ def _evidence(document: str, place: int, generator: random.Random, corpus: Corpu
 
 
 def _alter_figure(text: str, generator: random.Random) -> str | None:
-    found = list(_FIGURE.finditer(text))
+    found = list(FIGURE.finditer(text))
     if not found:
         words = [match for match in re.finditer(r"\b[a-z]+\b", text) if match.group() in _WORD_FIGURES]
         if not words:
@@ -251,7 +254,7 @@ def _alter_comparison(text: str, generator: random.Random) -> str | None:
 
 def _alter_order(text: str, generator: random.Random) -> str | None:
     """Two figures, or two names, change places."""
-    for pattern in (_FIGURE, _NAME):
+    for pattern in (FIGURE, _NAME):
         found = {match.group(): match for match in pattern.finditer(text) if match.group() not in _FUNCTION_NAMES}
         if len(found) >= 2 and not re.search(r"\b(?:and|or|both|between)\b", text):
             first, second = sorted(
@@ -276,7 +279,8 @@ ALTERATIONS: dict[FaultKind, Alteration] = {
 }
 
 
-def _plain(sentence: str) -> str:
+def plain(sentence: str) -> str:
+    """A sentence without markup, on one line."""
     text = re.sub(r"\[([^\]]*)\]\([^)]*\)|\[([^\]]*)\]\[[^\]]*\]", lambda m: m[1] or m[2] or "", sentence)
     return " ".join(re.sub(r"[`*]|(?<!\w)_|_(?!\w)", "", text).split())
 
@@ -299,8 +303,8 @@ def _join(sentence: str, passage: str) -> str | None:
     others = [other for other in _sentences(passage) if other != sentence]
     if not others or len(sentence) + len(others[0]) > 320:
         return None
-    first = _plain(sentence).rstrip(".")
-    return f"{first}; {_plain(others[0])}"
+    first = plain(sentence).rstrip(".")
+    return f"{first}; {plain(others[0])}"
 
 
 def _sentences(passage: str) -> list[str]:

@@ -66,6 +66,8 @@ WEAK_MODALS: frozenset[str] = _words(
 )
 
 AT_LEAST, MORE_THAN, AT_MOST, LESS_THAN = "at-least", "more-than", "at-most", "less-than"
+A_FIGURE = r"(?=\s+(?:\W{0,2}\d|(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve)\b))"
+"""The maximum of something bounds it only where a figure follows at once; else it is what is spoken of."""
 BOUND_PHRASES: tuple[tuple[str, str], ...] = (
     (
         r"(?:can\s?not|can['’]t|(?:must|may|should|does|do|will|is)\s+not|not|never)\s+"
@@ -78,9 +80,13 @@ BOUND_PHRASES: tuple[tuple[str, str], ...] = (
     ),
     (r"(?:no|not)\s+(?:more|greater|larger|higher|longer)\s+than", AT_MOST),
     (r"(?:no|not)\s+(?:less|fewer|smaller|lower|shorter)\s+than", AT_LEAST),
-    (r"at\s+least|at\s+a\s+minimum|(?:a|the)\s+minimum\s+of|or\s+(?:more|greater|higher|above)", AT_LEAST),
     (
-        r"at\s+(?:the\s+)?most|up\s+to|(?:a|the)\s+maximum\s+of|or\s+(?:less|fewer|lower|below)|capped\s+at|limited\s+to",
+        rf"at\s+least|at\s+a\s+minimum|(?:a|the)\s+minimum\s+of{A_FIGURE}|or\s+(?:more|greater|higher|above)",
+        AT_LEAST,
+    ),
+    (
+        rf"at\s+(?:the\s+)?most|up\s+to|(?:a|the)\s+maximum\s+of{A_FIGURE}|or\s+(?:less|fewer|lower|below)"
+        r"|capped\s+at|limited\s+to",
         AT_MOST,
     ),
     (

@@ -11,6 +11,7 @@ from agents.proof.alignment import Gap, Pair, agree, gaps
 from agents.proof.evidence import SOFT_KEYS, Evidence
 from agents.proof.figures import dimensions
 from agents.proof.lexicon import BOUND_GROUPS, OPPOSITES
+from agents.proof.tables import misplaced
 from agents.proof.tokens import CONTENT_KINDS, HARD_KINDS, Token, stem
 from agents.proof.windows import BOUND_NOUNS, Window, figure_places, held_by
 
@@ -168,6 +169,12 @@ def binding(comparison: Comparison) -> list[Finding]:
     return findings
 
 
+def cells(comparison: Comparison) -> list[Finding]:
+    """A figure of a table belongs to its column and its row, where the clause names one."""
+    messages = misplaced(comparison.claim, comparison.window, comparison.evidence)
+    return [Finding("conflict", message) for message in messages]
+
+
 def displaced(comparison: Comparison) -> list[Finding]:
     """A word that the span lacks, beside a word that has another neighbour there: ``the scheduler restarts it``."""
     findings: list[Finding] = []
@@ -195,7 +202,18 @@ def moved(comparison: Comparison) -> list[Finding]:
     return findings
 
 
-RULES: tuple[Rule, ...] = (hard_tokens, compounds, bounds, polarity, opposites, replaced, displaced, moved, binding)
+RULES: tuple[Rule, ...] = (
+    hard_tokens,
+    compounds,
+    bounds,
+    polarity,
+    opposites,
+    replaced,
+    displaced,
+    moved,
+    binding,
+    cells,
+)
 
 
 def _missing(token: Token, comparison: Comparison) -> Finding:
@@ -340,8 +358,12 @@ def _swapped(comparison: Comparison) -> list[Finding]:
 def _nearness(figure: Token, word: Token, comparison: Comparison) -> Literal["own", "other", "none"]:
     """Which figure of the span stands nearest to a word of the claim: the claim's own, another one, or no telling."""
     window = comparison.window
-    anchors = [i for i, token in enumerate(window.tokens) if not token.forms and agree(token, word)]
     places = figure_places(figure, window)
+    anchors = [
+        i
+        for i, token in enumerate(window.tokens)
+        if not token.forms and agree(token, word) and not _in_another_cell(i, places, window)
+    ]
     own = _distance(anchors, places, window)
     if own is None:
         return "none"
@@ -355,6 +377,14 @@ def _nearness(figure: Token, word: Token, comparison: Comparison) -> Literal["ow
     if nearest is None or own < nearest:
         return "own"
     return "other" if nearest < own else "none"
+
+
+def _in_another_cell(word: int, places: Sequence[int], window: Window) -> bool:
+    """Whether a word and figures of a table stand in different cells: being near says nothing there."""
+    own = (window.unit_of[word], window.columns[word])
+    return window.columns[word] >= 0 and all(
+        window.columns[place] >= 0 and (window.unit_of[place], window.columns[place]) != own for place in places
+    )
 
 
 def _distance(anchors: Sequence[int], places: Sequence[int], window: Window) -> int | None:

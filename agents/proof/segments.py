@@ -22,6 +22,8 @@ class Segment(NamedTuple):
     lead: int = -1
 
 
+BORDER = re.compile(r"(?<!\\)\||\t")
+"""Between two cells of a table row."""
 _FENCE = re.compile(r"[ \t]*(?:>[ \t]*)*(`{3,}|~{3,})")
 _HEADING = re.compile(r"[ \t]*#{1,6}[ \t]+\S")
 _ITEM = re.compile(r"[ \t]*(?:[-*+•]|\d{1,3}[.)]|\([a-z\d]\))[ \t]+(?=\S)")
@@ -82,6 +84,11 @@ def _line_kind(line: str, mark: re.Match[str] | None) -> Literal["blank", "fence
     if _ROW.fullmatch(line.rstrip("\r")):
         return "row"
     return "item" if _ITEM.match(line) else "text"
+
+
+def column_at(row: str, place: int) -> int:
+    """The column, from 0, of a character of a table row."""
+    return max(0, len(BORDER.findall(row[:place])) - row.lstrip().startswith("|"))
 
 
 def split_sentences(text: str, start: int, end: int) -> list[tuple[int, int]]:

@@ -12,6 +12,7 @@ import snowballstemmer
 
 from agents.proof.figures import NUMBER, UNIT, Forms, is_unit_word, read_figure, read_number_word, scale
 from agents.proof.lexicon import (
+    A_FIGURE,
     BOUND_PHRASES,
     CLAUSE_STARTS,
     CONTRASTS,
@@ -45,7 +46,7 @@ CONTENT_KINDS: frozenset[TokenKind] = frozenset({"word", "name", "identifier", "
 HARD_KINDS: frozenset[TokenKind] = frozenset({"name", "identifier", "figure"})
 """Kinds that must be found in the passage as they are."""
 
-_BOUNDS = [(re.compile(pattern, re.IGNORECASE), key) for pattern, key in BOUND_PHRASES]
+_BOUNDS = [(re.compile(pattern.replace(A_FIGURE, ""), re.IGNORECASE), key) for pattern, key in BOUND_PHRASES]
 _BOUND = re.compile("|".join(rf"(?:{pattern})\b" for pattern, _ in BOUND_PHRASES), re.IGNORECASE)
 _MONTH = "|".join(MONTHS)
 _DATE = re.compile(

@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 from agents.answer import Verdict
 from agents.proof.alignment import align
-from agents.proof.evidence import SOFT_KEYS, Evidence, content, mask_markup
+from agents.proof.evidence import SOFT_KEYS, Evidence, Unit, content, mask_markup
 from agents.proof.rules import RULES, VERBATIM, Comparison, Finding
 from agents.proof.segments import split_sentences
 from agents.proof.tokens import HARD_KINDS, Token, tokenise
-from agents.proof.windows import Window, candidates, found_in, held_by, odd_negations
+from agents.proof.windows import Window, candidates, found_in, held_by, odd_negations, without_unit
 
 VERIFIED_COVERAGE = 0.74
 """Least share of a claim's weight that a verifying span holds; see docs/grounding.md for how it was chosen."""
@@ -28,7 +28,8 @@ PARTIAL_COVERAGE = 0.42
 PARTIAL_OWN = 0.35
 """Least share for ``partial`` that the span holds by itself: below it the quote shows nothing of the claim."""
 LEAD_SHARE = 0.2
-"""Share of a claim that stands in the sentence before a list, table or block alone; from it on that is quoted too."""
+"""Share of a claim that stands in what introduces a span alone, the sentence before a list or block, the header of a
+table; from it on that is quoted too."""
 QUOTED_TOGETHER = 300
 """Characters up to which a span and the sentence that introduces it are one quote."""
 PASSAGE_SHARE = 0.4
@@ -123,13 +124,15 @@ def _without_invention(
         return judgement
     for figure in (token for token in tokens if token.kind == "figure" and token.key not in given):
         headed = any(figure.key in keys for keys in evidence.heading_keys)
-        if not headed and not any(_is_figure(figure, token) for unit in evidence.units for token in unit.tokens):
+        if not headed and not any(_has_figure(figure, unit) for unit in evidence.units):
             return Judgement("unsupported", (), f"No passage has the figure {figure.text!r}.", judgement.coverage)
     return judgement
 
 
-def _is_figure(figure: Token, other: Token) -> bool:
-    return figure.key == other.key or not figure.forms.isdisjoint(other.forms)
+def _has_figure(figure: Token, unit: Unit) -> bool:
+    """Whether a unit holds a figure; a row of a table may hold its number and leave the unit to the header."""
+    forms = figure.forms | without_unit(figure) if unit.kind == "row" else figure.forms
+    return any(figure.key == token.key or not forms.isdisjoint(token.forms) for token in unit.tokens)
 
 
 def _judge_parts(
@@ -239,11 +242,11 @@ def _hollow(asked: _Asked, window: Window, own: float) -> str:
 
 
 def _supports(asked: _Asked, window: Window, evidence: Evidence) -> tuple[Support, ...]:
-    """The span, and the sentence that introduces it where the claim takes as much from that."""
+    """The span, and the sentence or the header that introduces it where the claim takes as much from that."""
     for number in window.leads:
         lead = evidence.units[number]
         taken = sum(
-            share for token, share in asked.weighted if found_in(token, lead.keys) and not _stands_bare(token, window)
+            share for token, share in asked.weighted if found_in(token, lead.keys) and not _is_shown(token, window)
         )
         if taken < LEAD_SHARE:
             continue
@@ -284,6 +287,11 @@ def _verdict(
 def _stands_bare(token: Token, window: Window) -> bool:
     """Whether the span itself holds a token, not what introduces it."""
     return held_by(token, window) if token.kind == "figure" else found_in(token, window.keys)
+
+
+def _is_shown(token: Token, window: Window) -> bool:
+    """Whether a quote of the span alone shows a token."""
+    return held_by(token, window) if token.kind == "figure" else found_in(token, window.shown)
 
 
 def _share(token: Token, window: Window, evidence: Evidence, given: frozenset[str]) -> float:

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from agents.proof.evidence import Evidence, Unit, content
-from agents.proof.figures import NUMBER, read_figure
+from agents.proof.figures import NUMBER, Forms, read_figure
 from agents.proof.lexicon import AT_LEAST, AT_MOST
+from agents.proof.segments import column_at
 from agents.proof.tokens import Token, camel_parts, identifier_parts, stem
 
 MAX_SEEDS = 8
@@ -27,7 +28,7 @@ CITED_BONUS = 1.15
 
 BOUND_NOUNS: dict[str, str] = {stem("maximum"): "down", stem("minimum"): "up"}
 """Nouns that bound a figure, with the direction that ``lexicon.BOUND_GROUPS`` gives the phrases."""
-_NOUN_OF = {AT_MOST: stem("maximum"), AT_LEAST: stem("minimum")}
+NOUN_OF = {AT_MOST: stem("maximum"), AT_LEAST: stem("minimum")}
 """What a phrase says as a noun: what ``cannot exceed 1 MiB`` has a maximum of 1 MiB."""
 
 
@@ -42,6 +43,8 @@ class Window:
     """Without function words; offsets are those of the unit."""
     unit_of: tuple[int, ...]
     """Number of the unit of each token."""
+    columns: tuple[int, ...]
+    """Column of each token that stands in a row of a table, -1 of any other."""
     clauses: tuple[tuple[int, int], ...]
     """Unit and clause of each token."""
     negations: frozenset[tuple[int, int]]
@@ -49,10 +52,12 @@ class Window:
     text: str
     keys: frozenset[str]
     """Of its units; a table row has those of its header as well."""
+    shown: frozenset[str]
+    """Of its units alone."""
     context: frozenset[str]
     """Words that introduce the span: headings, title, the sentence before a list, the header of a table."""
     leads: tuple[int, ...] = ()
-    """Numbers of the sentences before it that introduce its units, nearest first."""
+    """Numbers of the units before it that introduce its own, sentences and headers of tables, nearest first."""
     data: bool = False
     """Whether it is entries of a JSON object alone."""
 
@@ -73,11 +78,23 @@ def found_in(token: Token, keys: Collection[str]) -> bool:
 def figure_places(token: Token, w: Window) -> list[int]:
     """Where a span holds a figure; a table may hold the bare number and name the unit in its header."""
     places = [i for i, other in enumerate(w.tokens) if other.forms and not token.forms.isdisjoint(other.forms)]
-    match = None if places else _WITH_UNIT.match(token.text)
-    if match is None or stem(match["unit"].lower()) not in w.context | w.keys:
+    unit = "" if places else unit_of(token)
+    if not unit or stem(unit) not in w.context | w.keys:
         return places
-    bare = read_figure(match["number"])
+    bare = without_unit(token)
     return [i for i, other in enumerate(w.tokens) if other.forms and not bare.isdisjoint(other.forms)]
+
+
+def unit_of(figure: Token) -> str:
+    """The unit that a figure is written with, lower-case; empty without one."""
+    match = _WITH_UNIT.match(figure.text)
+    return match["unit"].lower() if match else ""
+
+
+def without_unit(figure: Token) -> Forms:
+    """What the number of a figure may mean alone; nothing for one without a unit."""
+    match = _WITH_UNIT.match(figure.text)
+    return read_figure(match["number"]) if match else frozenset()
 
 
 def held_by(token: Token, w: Window) -> bool:
@@ -124,16 +141,16 @@ def window(evidence: Evidence, run: tuple[int, ...]) -> Window:
     placed = [(token, unit.number) for unit in units for token in unit.tokens]
     passage = units[0].passage
     context = set(evidence.heading_keys[passage])
-    keys = {key for unit in units for key in unit.keys}
-    leads: set[int] = set()
+    shown = {key for unit in units for key in unit.keys}
+    shown |= {NOUN_OF[token.key] for unit in units for token in unit.tokens if token.key in NOUN_OF}
+    keys, leads = set(shown), set[int]()
     for unit in units:
         if unit.kind == "row" and unit.lead >= 0:
             keys |= evidence.units[unit.lead].keys
-        keys |= {_NOUN_OF[token.key] for token in unit.tokens if token.key in _NOUN_OF}
         lead = unit.lead
         while lead >= 0:
             context |= evidence.units[lead].keys
-            if evidence.units[lead].kind == "sentence" and lead < run[0]:
+            if evidence.units[lead].kind in ("sentence", "row") and lead < run[0]:
                 leads.add(lead)
             lead = evidence.units[lead].lead
     clauses = [(number, token.clause) for token, number in placed]
@@ -146,14 +163,23 @@ def window(evidence: Evidence, run: tuple[int, ...]) -> Window:
         end=units[-1].end,
         tokens=tuple(placed[i][0] for i in kept),
         unit_of=tuple(placed[i][1] for i in kept),
+        columns=tuple(_column(*placed[i], evidence) for i in kept),
         clauses=tuple(clauses[i] for i in kept),
         negations=negations,
         text=text,
         keys=frozenset(keys),
+        shown=frozenset(shown),
         context=frozenset(context),
         leads=tuple(sorted(leads, reverse=True)),
         data=_is_data(text),
     )
+
+
+def _column(token: Token, number: int, evidence: Evidence) -> int:
+    unit = evidence.units[number]
+    if unit.kind != "row":
+        return -1
+    return column_at(evidence.chunks[unit.passage].text[unit.start : unit.end], token.start)
 
 
 def _is_data(text: str) -> bool:
@@ -182,7 +208,10 @@ def _runs(seed: int, evidence: Evidence, overlap: Collection[int]) -> list[tuple
     if before is not None and after is not None:
         runs.append((before, seed, after))
     listed = _list_run(unit, evidence, overlap)
-    return [*runs, listed] if listed else runs
+    kinds = ({evidence.units[number].kind for number in run} for run in runs)
+    # The last line of a block of code and the table behind it say nothing together.
+    apart = [run for run, of_run in zip(runs, kinds, strict=True) if not {"code", "row"} <= of_run]
+    return [*apart, listed] if listed else apart
 
 
 def _list_run(unit: Unit, evidence: Evidence, overlap: Collection[int]) -> tuple[int, ...] | None:

@@ -171,6 +171,122 @@ def test_quote_shows_the_sentence_before_a_block_that_the_claim_takes_words_from
     assert quote.endswith("exitCode: 137")
 
 
+HEADER = "| severity | what it means | acknowledged within |\n|---|---|---|\n"
+ROWS = [
+    f"| {number} | disturbance of kind {number} for the couriers | {5 * number} minutes |\n" for number in range(1, 9)
+]
+
+
+def test_quote_of_a_row_shows_the_header_that_the_claim_takes_words_from() -> None:
+    (quote,) = _quotes("A disturbance of severity 1 is acknowledged within 5 minutes.", HEADER + ROWS[0])
+    assert quote.startswith("| severity |")
+    assert quote.endswith("5 minutes |")
+
+
+def test_header_far_above_its_row_is_a_quote_of_its_own() -> None:
+    quotes = _quotes("A disturbance of severity 8 is acknowledged within 40 minutes.", HEADER + "".join(ROWS))
+    assert quotes == [HEADER.splitlines()[0], ROWS[7].strip()]
+
+
+PROBES = """| Probe | Timeout (seconds) | Period (seconds) |
+|---|---|---|
+| liveness | 5 | 10 |
+| startup | 30 | 20 |
+"""
+SEVERITIES = """| severity | meaning | acknowledge within | who works on it | customers hear within |
+| --- | --- | --- | --- | --- |
+| 1 | Data is lost | 5 minutes | on-call engineer, incident commander | 30 minutes |
+| 2 | A main function is slow | 15 minutes | on-call engineer, incident commander | 20 minutes |
+| 3 | A side function is down | next working morning | owning team | on request |
+"""
+
+
+@pytest.mark.parametrize(
+    ("table", "claim"),
+    [
+        (PROBES, "The timeout of the startup probe is 30 seconds."),
+        (PROBES, "The period of the startup probe is 20 seconds."),
+        (PROBES, "The timeout of the startup probe is 30 seconds and its period is 20 seconds."),
+        (SEVERITIES, "A severity 1 incident must be acknowledged within 5 minutes."),
+        (SEVERITIES, "Severity 2 is acknowledged within 15 minutes."),
+        (SEVERITIES, "Customers hear of severity 2 within 20 minutes."),
+    ],
+)
+def test_figure_in_its_column_and_row_is_verified(table: str, claim: str) -> None:
+    judgement = judge(claim, prepare([chunk(table)]), given=frozenset())
+    assert judgement.verdict == "verified", judgement.explanation
+
+
+@pytest.mark.parametrize(
+    ("table", "claim", "reason"),
+    [
+        (
+            PROBES,
+            "The timeout of the startup probe is 20 seconds.",
+            "under 'Period (seconds)', not 'Timeout (seconds)'",
+        ),
+        (PROBES, "The period of the startup probe is 30 seconds.", "under 'Timeout (seconds)', not 'Period (seconds)'"),
+        (PROBES, "The period of the liveness probe is 20 seconds.", "not '20 seconds'"),
+        (SEVERITIES, "Severity 2 is acknowledged within 20 minutes.", "under 'customers hear within'"),
+        (SEVERITIES, "Customers hear of severity 2 within 15 minutes.", "under 'acknowledge within'"),
+        (SEVERITIES, "Severity 1 is acknowledged within 15 minutes.", "in the row of '2', not of '1'"),
+    ],
+)
+def test_figure_of_another_column_or_row_is_not_verified(table: str, claim: str, reason: str) -> None:
+    judgement = judge(claim, prepare([chunk(table)]), given=frozenset())
+    assert judgement.verdict != "verified"
+    assert reason in judgement.explanation
+
+
+def test_columns_of_a_cut_table_are_those_of_its_header_further_up() -> None:
+    header, _, *rows = PROBES.splitlines()
+    cut = replace(chunk("\n".join(rows)), context=header)
+    true, false = (f"The period of the startup probe is {value} seconds." for value in (20, 30))
+    assert judge(true, prepare([cut]), given=frozenset()).verdict == "verified"
+    assert judge(false, prepare([cut]), given=frozenset()).verdict != "verified"
+
+
+def test_cells_beyond_the_header_are_under_no_title() -> None:
+    table = PROBES + "| readiness | 7 | 9 | 11 | more |\n"
+    claim = "The period of the readiness probe is 11 seconds."
+    assert "under" not in judge(claim, prepare([chunk(table)]), given=frozenset()).explanation
+
+
+@pytest.mark.parametrize(
+    ("claim", "verdict"),
+    [
+        ("The maximum of booking-api is 12.", "verified"),
+        ("The minimum of booking-api is 12.", "partial"),
+    ],
+)
+def test_titles_of_bounds_are_titles(claim: str, verdict: str) -> None:
+    table = "| Deployment | minimum | maximum |\n|---|---|---|\n| booking-api | 4 | 12 |\n| label-renderer | 3 | 8 |\n"
+    assert judge(claim, prepare([chunk(table)]), given=frozenset()).verdict == verdict
+
+
+def test_a_bound_before_its_figure_is_still_one() -> None:
+    passage = chunk("A quota holds a maximum of 5 Pods.")
+    for claim, verdict in (
+        ("A quota holds at most 5 Pods.", "verified"),
+        ("A quota holds at least 5 Pods.", "unsupported"),
+    ):
+        assert judge(claim, prepare([passage]), given=frozenset()).verdict == verdict
+
+
+def test_a_line_of_code_and_the_table_behind_it_say_nothing_together() -> None:
+    code = "```\nkubectl rollout status deployment/booking-api --timeout=10m\n```\n\n"
+    text = (
+        f"{code}| service | normal duration |\n|---|---|\n| booking-api | 4 minutes |\n| label-renderer | 5 minutes |\n"
+    )
+    judgement = judge("The normal duration of booking-api is 10 minutes.", prepare([chunk(text)]), given=frozenset())
+    assert judgement.verdict != "verified"
+
+
+def test_row_alone_is_the_quote_of_a_claim_that_takes_nothing_from_its_header() -> None:
+    quotes = _quotes("A disturbance of kind 2 for the couriers takes 10 minutes.", HEADER + "".join(ROWS[:2]))
+    assert quotes == [ROWS[1].strip()]
+
+
 def test_sentence_far_above_its_entry_is_a_quote_of_its_own() -> None:
     entries = "".join(f"- Reason number {number} is told in the chapter on clocks.\n" for number in range(3, 12))
     text = f"{KILLED}\n{entries}- The last exit code was 137 with the signal SIGKILL.\n"
