@@ -1,4 +1,4 @@
-"""A table of a passage by its cells: which column and row a figure stands in, and which ones a claim names. Pure."""
+"""A table of a passage by its cells: which column and row a value stands in, and which ones a claim names. Pure."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ from agents.proof.alignment import agree
 from agents.proof.evidence import Evidence, mask_markup
 from agents.proof.figures import dimensions
 from agents.proof.segments import BORDER, column_at
-from agents.proof.tokens import Token, tokenise
+from agents.proof.tokens import CONTENT_KINDS, Token, tokenise
 from agents.proof.windows import NOUN_OF, Window, figure_places
 
+VALUE_WORDS = 4
+"""Words of a cell that is a value; a longer one describes something."""
 _RULE = re.compile(r"\s*\|?[\s:|-]*--[\s:|-]*")
 
 Cells = tuple[tuple[Token, ...], ...]
@@ -31,11 +33,11 @@ class Table:
     header: Cells
     rows: tuple[Cells, ...]
 
-    def against(self, figure: Token, row: int, column: int, clause: Collection[Token], claim: Collection[Token]) -> str:
-        """What speaks against a figure of a claim being the one in this cell; empty where nothing does.
+    def against(self, token: Token, row: int, column: int, clause: Collection[Token], claim: Collection[Token]) -> str:
+        """What speaks against a figure or word of a claim being the one in this cell; empty where nothing does.
 
         Args:
-            figure: Of the claim.
+            token: Of the claim.
             row: Where it stands.
             column: Where it stands in the row; the first one names the row.
             clause: Words and figures beside it; where they name no row or no column, those of the whole claim count.
@@ -47,31 +49,43 @@ class Table:
         rows = _named(labels, clause) or _named(labels, claim)
         if rows and row not in rows:
             own, other = _text(labels[row]), _text(labels[rows[0]])
-            return f"the passage has {figure.text!r} in the row of {own!r}, not of {other!r}"
+            return f"the passage has {token.text!r} in the row of {own!r}, not of {other!r}"
         columns = _named(self.header, clause) or _named(self.header, claim)
+        cells = self.rows[row]
         for rival in () if column in columns else columns:
-            values = [token for token in self.rows[row][rival] if token.kind == "figure"]
-            said = any(agree(value, token) for value in values for token in (figure, *claim))
-            if not said and any(_comparable(figure, value) for value in values):
-                return f"the passage has {figure.text!r} under {self.titles[column]!r}, not {self.titles[rival]!r}"
+            whole = _keys(self.header[rival]) <= _keys(claim)
+            if _stands_for(token, cells[column], cells[rival], (token, *claim), whole=whole):
+                return f"the passage has {token.text!r} under {self.titles[column]!r}, not {self.titles[rival]!r}"
         return ""
 
 
 def misplaced(claim: Sequence[Token], window: Window, evidence: Evidence) -> Iterator[str]:
-    """What speaks against each figure of a claim that stands in rows of tables alone, in none of them as claimed."""
-    for number, figure in enumerate(claim):
-        places = figure_places(figure, window) if figure.kind == "figure" else []
-        tables = [table_of(window.unit_of[place], evidence) for place in places]
-        if not tables or None in tables:
-            continue
+    """What speaks against each value of a claim that stands in rows of tables alone, in none of them as claimed."""
+    numbers = {number for number, column in zip(window.unit_of, window.columns, strict=True) if column >= 0}
+    tables = {number: table_of(number, evidence) for number in numbers}
+    if not tables:
+        return
+    titles = _keys(word for found in tables.values() if found for cell in found[0].header for word in cell)
+    for number, token in enumerate(claim):
+        places = _places(token, window, titles, evidence)
+        placed = [(place, tables.get(window.unit_of[place])) for place in places]
         others = [other for i, other in enumerate(claim) if i != number]
-        clause = [other for other in others if other.clause == figure.clause]
+        clause = [other for other in others if other.clause == token.clause]
         against = [
-            table.against(figure, row, window.columns[place], clause, others)
-            for place, (table, row) in zip(places, filter(None, tables), strict=True)
+            found[0].against(token, found[1], window.columns[place], clause, others) if found else ""
+            for place, found in placed
         ]
-        if all(against):
+        if against and all(against):
             yield against[0]
+
+
+def _places(token: Token, window: Window, titles: Collection[str], evidence: Evidence) -> list[int]:
+    """Where a span holds a figure, or a word that neither titles nor headings have."""
+    if token.kind == "figure":
+        return figure_places(token, window)
+    if token.kind not in CONTENT_KINDS or token.key in titles or token.key in evidence.heading_keys[window.passage]:
+        return []
+    return [place for place, other in enumerate(window.tokens) if agree(token, other)]
 
 
 def table_of(number: int, evidence: Evidence) -> tuple[Table, int] | None:
@@ -115,20 +129,40 @@ def _cells(line: str, width: int) -> Cells:
 
 
 def _named(cells: Sequence[Sequence[Token]], words: Collection[Token]) -> list[int]:
-    """Which of these cells some words name: by a key that no other cell has, or by all of its keys."""
+    """Which of these cells some words name: by a key that no other cell has, or by all of its keys.
+
+    ``Backup owner`` does not name ``Owner`` as well.
+    """
     said = _keys(words)
     keys = [_keys(cell) for cell in cells]
     counts = Counter(key for cell in keys for key in cell)
+    whole = [cell for cell in keys if cell and cell <= said]
     return [
         number
         for number, cell in enumerate(keys)
-        if cell and (cell <= said or any(counts[key] == 1 for key in cell & said))
+        if any(counts[key] == 1 for key in cell & said) or (cell in whole and not any(cell < other for other in whole))
     ]
 
 
 def _keys(tokens: Iterable[Token]) -> frozenset[str]:
     """Keys, those of ``the maximum of`` and its like as the noun that a title has."""
     return frozenset(NOUN_OF.get(token.key, token.key) for token in tokens)
+
+
+def _stands_for(
+    token: Token, own: Sequence[Token], other: Sequence[Token], said: Collection[Token], *, whole: bool
+) -> bool:
+    """Whether a claim gives the value of one cell where it means another one, of which it says nothing.
+
+    A claim that has the ``whole`` title of the other cell means that one, whatever kind of figure it holds.
+    """
+    if token.kind == "figure":
+        values = [value for value in other if value.kind == "figure"]
+        unsaid = not any(agree(value, word) for value in values for word in said)
+        return unsaid and any(whole or _comparable(token, value) for value in values)
+    if not own or not other or max(len(own), len(other)) > VALUE_WORDS or any(value.forms for value in other):
+        return False
+    return _keys(own) <= _keys(said) and not _keys(other) & _keys(said)
 
 
 def _comparable(figure: Token, value: Token) -> bool:

@@ -238,6 +238,32 @@ def test_figure_of_another_column_or_row_is_not_verified(table: str, claim: str,
     assert reason in judgement.explanation
 
 
+OWNERS = """| Region | Zone | Owner | Backup owner | Who |
+|---|---|---|---|---|
+| north | a1 | Amber | Bruno | Dario |
+| south | b2 | Bruno | Carla | Elena |
+| east | c3 | payments team | search team | nobody |
+"""
+
+
+@pytest.mark.parametrize(
+    ("claim", "verdict"),
+    [
+        ("The owner of north is Amber.", "verified"),
+        ("The backup owner of north is Bruno.", "verified"),
+        ("The owner of east is the payments team.", "verified"),
+        ("The zone of south is b2.", "verified"),
+        ("The owner of north is Bruno.", "partial"),
+        ("The owner of north is Carla.", "partial"),
+        ("The owner of south is the payments team.", "partial"),
+        ("The zone of south is a1.", "partial"),
+    ],
+)
+def test_word_of_another_column_or_row_is_not_verified(claim: str, verdict: str) -> None:
+    judgement = judge(claim, prepare([chunk(OWNERS)]), given=frozenset())
+    assert judgement.verdict == verdict, judgement.explanation
+
+
 def test_columns_of_a_cut_table_are_those_of_its_header_further_up() -> None:
     header, _, *rows = PROBES.splitlines()
     cut = replace(chunk("\n".join(rows)), context=header)
