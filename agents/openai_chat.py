@@ -178,14 +178,14 @@ class OpenAIChatModel:
         offered = tools.tools if tools else ()
         required = tools is not None and tools.choice == "required"
         told = with_tools(messages, offered) if required else messages
-        schema = ("tool_call", choice_schema(offered)) if required else ("reply", sampling.output_schema)
+        name, schema = ("tool_call", choice_schema(offered)) if required else ("reply", sampling.output_schema)
         body: dict[str, object] = {
             "model": self._name,
             "messages": [_wire_message(message) for message in told],
             "stream": True,
             "stream_options": {"include_usage": True},
             **_wire_sampling(sampling),
-            **({"response_format": _wire_schema(schema[0], schema[1])} if schema[1] is not None else {}),
+            **({} if schema is None else {"response_format": _wire_schema(name, schema)}),
             **self._progress(),
         }
         if tools and offered and not required:

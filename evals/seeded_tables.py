@@ -78,11 +78,12 @@ def cells_of(passage: str) -> Iterator[Cell]:
 
 
 def _claim(cell: Cell, value: str) -> str:
-    return f"The {cell.title[:1].lower()}{cell.title[1:]} of {cell.label} is {value}."
+    title = cell.title if cell.title[1:2].isupper() else f"{cell.title[:1].lower()}{cell.title[1:]}"
+    return f"The {title} of {cell.label} is {value}."
 
 
 def _split(line: str) -> list[str]:
-    return [plain(cell) for cell in _BORDER.split(line.strip().strip("|"))]
+    return [plain(cell) for cell in _BORDER.split(line.strip().removeprefix("|").removesuffix("|"))]
 
 
 def _is_title(title: str, titles: list[str]) -> bool:

@@ -57,7 +57,7 @@ class Ledger:
         status: DocumentStatus | None = None,
         document_ids: Collection[str] | None = None,
     ) -> list[DocumentRecord]:
-        """Documents by collection and source, failed ones too."""
+        """Documents by collection and source, failed ones too; of these ids alone where any are given."""
         query = sa.select(documents).order_by(documents.c.collection, documents.c.source)
         if collection is not None:
             query = query.where(documents.c.collection == collection)

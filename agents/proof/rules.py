@@ -170,7 +170,7 @@ def binding(comparison: Comparison) -> list[Finding]:
 
 
 def cells(comparison: Comparison) -> list[Finding]:
-    """A figure of a table belongs to its column and its row, where the clause names one."""
+    """A value of a table belongs to its column and its row, where the claim names one."""
     messages = misplaced(comparison.claim, comparison.window, comparison.evidence)
     return [Finding("conflict", message) for message in messages]
 

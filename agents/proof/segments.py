@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias
 
 SegmentKind: TypeAlias = Literal["sentence", "item", "row", "code", "heading", "rule"]
@@ -88,7 +90,12 @@ def _line_kind(line: str, mark: re.Match[str] | None) -> Literal["blank", "fence
 
 def column_at(row: str, place: int) -> int:
     """The column, from 0, of a character of a table row."""
-    return max(0, len(BORDER.findall(row[:place])) - row.lstrip().startswith("|"))
+    return max(0, bisect_left(_borders(row), place) - row.lstrip().startswith("|"))
+
+
+@lru_cache(maxsize=1024)
+def _borders(row: str) -> tuple[int, ...]:
+    return tuple(match.start() for match in BORDER.finditer(row))
 
 
 def split_sentences(text: str, start: int, end: int) -> list[tuple[int, int]]:

@@ -26,7 +26,7 @@ Cells = tuple[tuple[Token, ...], ...]
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Cells of a table with a header; rows of another width than the header have none."""
+    """Cells of a table with a header; what stands beyond its last title is left out."""
 
     titles: tuple[str, ...]
     """Text of each cell of the header."""
@@ -110,10 +110,12 @@ def table_of(number: int, evidence: Evidence) -> tuple[Table, int] | None:
 @lru_cache(maxsize=256)
 def _table(header: str, lines: tuple[str, ...]) -> Table | None:
     """None where the header has one cell, and so names nothing."""
-    titles = tuple(part.strip() for part in BORDER.split(header.strip().strip("|")))
+    bare = header.strip().removeprefix("|").removesuffix("|")
+    titles = tuple(part.strip() for part in BORDER.split(bare))
     width = len(titles)
-    rows = tuple(_cells(line, width) for line in lines)
-    return Table(titles, _cells(header, width), rows) if width > 1 and len(_cells(header, width)) == width else None
+    if width < 2:
+        return None
+    return Table(titles, _cells(header, width), tuple(_cells(line, width) for line in lines))
 
 
 def _cells(line: str, width: int) -> Cells:

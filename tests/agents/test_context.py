@@ -70,6 +70,7 @@ def test_near_duplicates_of_a_better_hit_are_left_out() -> None:
 def test_altered_figure_is_no_reason_to_call_a_long_passage_new() -> None:
     assert is_duplicate(chunk(OOM), chunk(OOM.replace("137", "139")))
     assert not is_duplicate(chunk(OOM), chunk(CONFIG_MAP))
+    assert is_duplicate(chunk(OOM), chunk(f"**{OOM.upper()}**".replace(" ", "  ").replace(".", "!")))
 
 
 def test_neighbours_of_one_document_stand_in_its_order() -> None:

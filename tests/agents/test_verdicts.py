@@ -272,6 +272,13 @@ def test_columns_of_a_cut_table_are_those_of_its_header_further_up() -> None:
     assert judge(false, prepare([cut]), given=frozenset()).verdict != "verified"
 
 
+def test_an_empty_title_keeps_its_column() -> None:
+    table = "|| Timeout (seconds) | Period (seconds) |\n|---|---|---|\n| startup | 30 | 20 |\n| liveness | 5 | 10 |\n"
+    true, false = (f"The period of startup is {value} seconds." for value in (20, 30))
+    assert judge(true, prepare([chunk(table)]), given=frozenset()).verdict == "verified"
+    assert judge(false, prepare([chunk(table)]), given=frozenset()).verdict != "verified"
+
+
 def test_cells_beyond_the_header_are_under_no_title() -> None:
     table = PROBES + "| readiness | 7 | 9 | 11 | more |\n"
     claim = "The period of the readiness probe is 11 seconds."
