@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from agents.answer import BudgetUse, ContextReport, DroppedEvidence
@@ -17,14 +15,13 @@ from agents.markers import strip_markers
 from agents.prompt_record import PromptRecord
 from agents.prompting import fill_prompt, load_prompt, neutralise, render_passage
 from agents.settings import AnswerSettings
+from retrieval.resemblance import say_the_same
 from retrieval.types import Chunk, Hit
 
 MESSAGE_OVERHEAD_TOKENS = 8
 """Room for the chat template around one message; ChatML takes five."""
-DUPLICATE_SHARE = 0.85
-"""Share of the runs of three words of the longer passage that the other one has, from which on they say the same."""
-SHINGLE = 3
-_WORD = re.compile(r"\w+")
+DUPLICATE_RESEMBLANCE = 0.75
+"""Resemblance from which two passages with the same figures say the same: about 0.85 of the runs of each."""
 SUMMARY_TOKENS = 100
 """Room for a line about the turns of a chat that do not fit."""
 
@@ -157,11 +154,7 @@ def in_reading_order(hits: Sequence[Hit]) -> list[Hit]:
 
 def is_duplicate(one: Chunk, other: Chunk) -> bool:
     """Whether two passages say the same in nearly the same words; the same stretch of a document always does."""
-    if one.text == other.text:
-        return True
-    ours, theirs = _shingles(one.text), _shingles(other.text)
-    smaller = min(len(ours), len(theirs))
-    return smaller > 0 and len(ours & theirs) >= DUPLICATE_SHARE * max(len(ours), len(theirs))
+    return say_the_same(one.text, other.text, threshold=DUPLICATE_RESEMBLANCE)
 
 
 def render(number: int, chunk: Chunk) -> str:
@@ -207,13 +200,6 @@ def choose(hits: Sequence[Hit], duplicates: Sequence[Hit], sizes: Sequence[int],
 
 def _left_out(hit: Hit, tokens: int, reason: Literal["budget", "duplicate"]) -> DroppedEvidence:
     return DroppedEvidence(chunk_id=hit.chunk.chunk_id, source=hit.chunk.source, tokens=tokens, reason=reason)
-
-
-@lru_cache(maxsize=1024)
-def _shingles(text: str) -> frozenset[tuple[str, ...]]:
-    """Runs of three words; case, spacing and punctuation do not count."""
-    words = _WORD.findall(text.lower())
-    return frozenset(zip(*(words[start:] for start in range(SHINGLE)), strict=False))
 
 
 def _recent(history: Sequence[ChatMessage], counts: Sequence[int], limit: int) -> tuple[list[ChatMessage], int]:

@@ -1,4 +1,4 @@
-"""Passages that say the same: near duplicates left out, and maximal marginal relevance. Pure: compares words alone."""
+"""Passages that say the same: near duplicates left out, and maximal marginal relevance. Pure."""
 
 from __future__ import annotations
 
@@ -7,18 +7,11 @@ from dataclasses import replace
 
 from retrieval.candidates import Candidate
 from retrieval.explanation import DiversityShare
-
-_SHINGLE = 3
-"""Words in a row that are compared (Broder, "On the resemblance and containment of documents", 1997)."""
-
-
-def resemblance(first: str, second: str) -> float:
-    """Share of the runs of three words of two texts that both have, 0 to 1; case and spacing do not count."""
-    return _jaccard(_shingles(first), _shingles(second))
+from retrieval.resemblance import resemblance, say_the_same
 
 
 def without_duplicates(candidates: Sequence[Candidate], *, threshold: float, wanted: int) -> list[Candidate]:
-    """Candidates in their order, without those that resemble a better one; that one names them.
+    """Candidates in their order, without those that say the same as a better one; that one names them.
 
     Args:
         candidates: Best first.
@@ -27,18 +20,20 @@ def without_duplicates(candidates: Sequence[Candidate], *, threshold: float, wan
     """
     if threshold > 1:
         return list(candidates)
-    kept: list[tuple[Candidate, frozenset[int]]] = []
+    kept: list[Candidate] = []
     for place, candidate in enumerate(candidates):
         if len(kept) == wanted:
-            return [found for found, _ in kept] + list(candidates[place:])
-        shingles = _shingles(candidate.chunk.text)
-        better = next((index for index, (_, other) in enumerate(kept) if _jaccard(shingles, other) >= threshold), None)
+            return kept + list(candidates[place:])
+        text = candidate.chunk.text
+        better = next(
+            (index for index, one in enumerate(kept) if say_the_same(text, one.chunk.text, threshold=threshold)), None
+        )
         if better is None:
-            kept.append((candidate, shingles))
+            kept.append(candidate)
         else:
-            found, other = kept[better]
-            kept[better] = (replace(found, duplicates=(*found.duplicates, candidate.chunk.chunk_id)), other)
-    return [found for found, _ in kept]
+            found = kept[better]
+            kept[better] = replace(found, duplicates=(*found.duplicates, candidate.chunk.chunk_id))
+    return kept
 
 
 def diversified(candidates: Sequence[Candidate], *, diversity: float, wanted: int) -> list[Candidate]:
@@ -56,7 +51,7 @@ def diversified(candidates: Sequence[Candidate], *, diversity: float, wanted: in
         return list(candidates)
     relevances = [candidate.relevance for candidate in candidates]
     low, width = min(relevances), (max(relevances) - min(relevances)) or 1.0
-    shingles = [_shingles(candidate.chunk.text) for candidate in candidates]
+    texts = [candidate.chunk.text for candidate in candidates]
     left = list(range(len(candidates)))
     nearest = [0.0] * len(candidates)
     chosen: list[Candidate] = []
@@ -72,17 +67,5 @@ def diversified(candidates: Sequence[Candidate], *, diversity: float, wanted: in
         share = DiversityShare(nearest[best], diversity * nearest[best], best + 1)
         chosen.append(replace(candidates[best], diversity=share))
         for index in left:
-            nearest[index] = max(nearest[index], _jaccard(shingles[index], shingles[best]))
+            nearest[index] = max(nearest[index], resemblance(texts[index], texts[best]))
     return chosen + [candidates[index] for index in left]
-
-
-def _shingles(text: str) -> frozenset[int]:
-    words = text.lower().split()
-    runs = zip(*(words[start:] for start in range(_SHINGLE)), strict=False) if len(words) >= _SHINGLE else [words]
-    return frozenset(hash(tuple(run)) for run in runs)
-
-
-def _jaccard(first: frozenset[int], second: frozenset[int]) -> float:
-    both = len(first & second)
-    either = len(first) + len(second) - both
-    return both / either if either else 0.0

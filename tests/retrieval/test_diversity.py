@@ -1,18 +1,10 @@
 from __future__ import annotations
 
-import pytest
-
-from retrieval.diversity import diversified, resemblance, without_duplicates
+from retrieval.diversity import diversified, without_duplicates
+from retrieval.resemblance import resemblance
 from tests.retrieval.ranked import passage, ranked, texts
 
 _LIMITS = "A container that uses more memory than its limit is ended by the kernel of the node."
-
-
-def test_resemblance_counts_runs_of_words_and_nothing_else() -> None:
-    assert resemblance("Drain the node first", "drain  THE\nnode first") == 1.0
-    assert resemblance("one two three four", "two three four five") == pytest.approx(1 / 3)
-    assert resemblance("pod", "pod") == 1.0
-    assert resemblance("pod", "node") == resemblance("", "pod here now") == 0.0
 
 
 def test_a_repeat_is_left_out_and_named_by_the_better_passage() -> None:
@@ -21,6 +13,12 @@ def test_a_repeat_is_left_out_and_named_by_the_better_passage() -> None:
     kept = without_duplicates(candidates, threshold=0.9, wanted=10)
     assert texts(kept) == [_LIMITS, "Exit code 137.", "Rotate keys."]
     assert [candidate.duplicates for candidate in kept] == [(repeat.chunk_id,), (), ()]
+
+
+def test_a_like_passage_with_another_figure_is_kept() -> None:
+    other = _LIMITS.replace("its limit", "its limit of 2 GiB")
+    candidates = ranked(passage("a", _LIMITS.replace("its limit", "its limit of 1 GiB")), passage("b", other))
+    assert without_duplicates(candidates, threshold=0.5, wanted=10) == candidates
 
 
 def test_nothing_is_left_out_where_nobody_looks_or_where_it_is_off() -> None:
