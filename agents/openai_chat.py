@@ -26,6 +26,7 @@ from agents.constrained import choice_schema, parse_choice, with_tools
 from agents.errors import ModelTimeout, ModelUnavailable
 from agents.openai_chunk import Ending
 from agents.openai_errors import explain
+from agents.pacing import paced
 from agents.token_count import TokenCounter
 
 BaseUrl = str | Callable[[], Awaitable[str]]
@@ -52,7 +53,8 @@ class OpenAIChatModel:
         context_tokens: Length of its window in its own tokens.
         api_key: None where the server wants none.
         limits: How long is waited.
-        tells_progress: Whether the server is known to take llama.cpp's ``return_progress``; others refuse the word.
+        llama_cpp: Whether the server is known to be llama.cpp, which tells how far it has read a prompt and counts many
+            texts in one request; others refuse that.
     """
 
     def __init__(
@@ -63,13 +65,13 @@ class OpenAIChatModel:
         context_tokens: int,
         api_key: str | None = None,
         limits: TimeLimits | None = None,
-        tells_progress: Callable[[], bool] = lambda: False,
+        llama_cpp: Callable[[], bool] = lambda: False,
     ) -> None:
         self._base_url = base_url
         self._name = name
         self._context_tokens = context_tokens
         self._limits = limits or TimeLimits()
-        self._tells_progress = tells_progress
+        self._llama_cpp = llama_cpp
         local = not isinstance(base_url, str) or urlsplit(base_url).hostname in _LOOPBACK
         self._client = openai.AsyncOpenAI(
             base_url="http://127.0.0.1/v1" if callable(base_url) else base_url,
@@ -81,7 +83,7 @@ class OpenAIChatModel:
             # llama.cpp closes a kept connection without notice, which would fail the next request.
             default_headers={"Connection": "close"} if local else None,
         )
-        self._counter = TokenCounter(name)
+        self._counter = TokenCounter(name, llama_cpp=llama_cpp)
 
     @property
     def name(self) -> str:
@@ -93,10 +95,10 @@ class OpenAIChatModel:
         """Length of the context window in the model's tokens."""
         return self._context_tokens
 
-    async def stream(
+    def stream(
         self, messages: Sequence[ChatMessage], sampling: Sampling, *, tools: ToolOffer | None = None
     ) -> AsyncGenerator[ChatDelta]:
-        """Reply piece by piece; the last piece carries usage and finish reason. Closing it ends the HTTP stream.
+        """Reply piece by piece, paced; the last piece carries usage and finish reason. Closing it ends the HTTP stream.
 
         An offer of which one tool is required goes out as structured output (``agents.constrained``), so that the
         server holds the model to it; the call then comes in one piece.
@@ -106,6 +108,11 @@ class OpenAIChatModel:
             ModelTimeout: No piece came within the time limit.
             ModelRefused: The server rejected the request.
         """
+        return paced(self._pieces(messages, sampling, tools))
+
+    async def _pieces(
+        self, messages: Sequence[ChatMessage], sampling: Sampling, tools: ToolOffer | None
+    ) -> AsyncGenerator[ChatDelta]:
         loop = asyncio.get_running_loop()
         deadline = loop.time() + self._limits.first_token
         started = False
@@ -197,7 +204,7 @@ class OpenAIChatModel:
 
     def _progress(self) -> dict[str, bool]:
         """A server that tells after each step how much of the prompt it has read finds out then that nobody listens."""
-        return {"return_progress": True} if self._tells_progress() else {}
+        return {"return_progress": True} if self._llama_cpp() else {}
 
     def _too_slow(self, *, started: bool) -> ModelTimeout:
         if started:

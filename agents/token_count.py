@@ -6,7 +6,7 @@ import asyncio
 import logging
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import openai
 from openai import AsyncOpenAI
@@ -18,6 +18,8 @@ _AT_ONCE = 8
 _KEPT = 2048
 """Counts that are remembered."""
 _TIME_LIMIT_SECONDS = 10.0
+_BORDER = -1
+"""No token of any vocabulary; llama.cpp gives numbers between texts back as they are."""
 _PIECE = re.compile(r"[A-Za-z]+|\s+|.", re.DOTALL)
 _LETTERS_PER_TOKEN = 3
 """English words have 4 to 5 letters a token in current vocabularies, identifiers about 3."""
@@ -36,8 +38,10 @@ class TokenCounter:
     Remembers the latest counts: instructions, passages and earlier turns come again and again.
     """
 
-    def __init__(self, model: str) -> None:
+    def __init__(self, model: str, *, llama_cpp: Callable[[], bool] = lambda: False) -> None:
+        """``llama_cpp`` says whether the server is known to be one, which counts many texts in one request."""
         self._model = model
+        self._llama_cpp = llama_cpp
         self._asks_server = True
         self._known: dict[str, int] = {}
 
@@ -49,12 +53,11 @@ class TokenCounter:
     async def count(self, client: AsyncOpenAI | None, texts: Sequence[str]) -> list[int]:
         """Length of each text in tokens, special tokens not counted; through ``client`` where one is given."""
         if client and self._asks_server:
-            at_once = asyncio.Semaphore(_AT_ONCE)
             counts = {text: self._known[text] for text in texts if text in self._known}
             missing = [text for text in dict.fromkeys(texts) if text not in counts]
             try:
                 async with asyncio.timeout(_TIME_LIMIT_SECONDS):
-                    counted = await asyncio.gather(*(self._ask(client, text, at_once) for text in missing))
+                    counted = await (self._together if self._llama_cpp() else self._each)(client, missing)
                 counts |= zip(missing, counted, strict=True)
                 self._keep(counts)
                 return [counts[text] for text in texts]
@@ -70,14 +73,32 @@ class TokenCounter:
         for oldest in list(self._known)[:-_KEPT]:
             del self._known[oldest]
 
-    async def _ask(self, client: AsyncOpenAI, text: str, at_once: asyncio.Semaphore) -> int:
-        # Both servers have /tokenize at their root and pass over the other's field: "content" is llama.cpp's, "prompt"
-        # and "model" are vLLM's.
-        url = str(client.base_url.join("/tokenize"))
-        body = {"model": self._model, "prompt": text, "content": text, "add_special_tokens": False}
-        async with at_once:
-            answer = await client.post(url, body=body, cast_to=object)
-        return len(_Tokens.model_validate(answer).tokens)
+    async def _together(self, client: AsyncOpenAI, texts: Sequence[str]) -> list[int]:
+        parts = [part for text in texts for part in (text, _BORDER)]
+        counts = [0]
+        for token in await self._tokens(client, {"content": parts}) if texts else ():
+            if token == _BORDER:
+                counts.append(0)
+            else:
+                counts[-1] += 1
+        if counts.pop() or len(counts) != len(texts):
+            raise ValueError("the server lost texts between their borders")
+        return counts
+
+    async def _each(self, client: AsyncOpenAI, texts: Sequence[str]) -> list[int]:
+        at_once = asyncio.Semaphore(_AT_ONCE)
+
+        async def count(text: str) -> int:
+            # Both servers pass over the other's field: "content" is llama.cpp's, "prompt" and "model" are vLLM's.
+            body = {"model": self._model, "prompt": text, "content": text, "add_special_tokens": False}
+            async with at_once:
+                return len(await self._tokens(client, body))
+
+        return await asyncio.gather(*map(count, texts))
+
+    async def _tokens(self, client: AsyncOpenAI, body: Mapping[str, object]) -> list[int]:
+        url = str(client.base_url.join("/tokenize"))  # both servers have it at their root
+        return _Tokens.model_validate(await client.post(url, body=body, cast_to=object)).tokens
 
 
 def estimate_tokens(text: str) -> int:

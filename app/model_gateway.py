@@ -181,7 +181,7 @@ def _open_model(
             first_token=values.first_token_timeout_seconds,
             between_tokens=values.token_timeout_seconds,
         ),
-        tells_progress=llama_cpp,
+        llama_cpp=llama_cpp,
     )
 
 

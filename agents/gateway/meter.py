@@ -35,15 +35,15 @@ def metering(meter: TokenMeter) -> Generator[None]:
 class MeteredReply:
     """One reply of a model, counted when it ends; a context manager that outlives the yields of a generator.
 
-    A reply that was broken off has no usage: its prompt is estimated, and each of its pieces counts as a token. One
-    that never began costs nothing.
+    A reply that was broken off has no usage: its prompt and what was written are estimated. One that never began costs
+    nothing.
     """
 
     def __init__(self, messages: Sequence[ChatMessage]) -> None:
         self._meter = _METER.get()
         self._messages = messages
         self._usage: Usage | None = None
-        self._pieces = 0
+        self._written: list[str] = []
 
     def __enter__(self) -> MeteredReply:
         return self
@@ -55,10 +55,12 @@ class MeteredReply:
             return
         if self._usage is not None:
             self._meter.tokens += self._usage.prompt_tokens + self._usage.completion_tokens
-        elif self._pieces:
-            self._meter.tokens += self._pieces + sum(estimate_tokens(message.content) for message in self._messages)
+        elif self._written:
+            texts = ("".join(self._written), *(message.content for message in self._messages))
+            self._meter.tokens += sum(map(estimate_tokens, texts))
 
     def take(self, delta: ChatDelta) -> None:
         """Note a piece of the reply."""
         self._usage = delta.usage or self._usage
-        self._pieces += bool(delta.text or delta.reasoning or delta.tool_requests)
+        calls = (f"{piece.name}{piece.arguments}" for piece in delta.tool_requests)
+        self._written += filter(None, (delta.reasoning, delta.text, *calls))

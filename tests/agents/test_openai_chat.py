@@ -81,7 +81,7 @@ async def open_model(stub: Stub) -> AsyncGenerator[OpenModel]:
     models: list[OpenAIChatModel] = []
 
     def opened(
-        base_url: str | Callable[[], Awaitable[str]] | None = None, *, tells_progress: bool = False, **limits: float
+        base_url: str | Callable[[], Awaitable[str]] | None = None, *, llama_cpp: bool = False, **limits: float
     ) -> OpenAIChatModel:
         model = OpenAIChatModel(
             base_url or stub.base_url,
@@ -89,7 +89,7 @@ async def open_model(stub: Stub) -> AsyncGenerator[OpenModel]:
             context_tokens=4096,
             api_key="secret",
             limits=TimeLimits(**limits),
-            tells_progress=lambda: tells_progress,
+            llama_cpp=lambda: llama_cpp,
         )
         models.append(model)
         return model
@@ -312,6 +312,24 @@ async def test_tokens_are_counted_by_llama_cpp_and_by_vllm(
     }
 
 
+async def test_llama_cpp_counts_all_texts_in_one_request(stub: Stub, open_model: OpenModel) -> None:
+    stub.pieces = [b"{", b'"tokens": [5, 6, 7, -1, -1, 8, -1]}']
+    model = open_model(llama_cpp=True)
+
+    assert await model.count_tokens(["three of them", "", "one"]) == [3, 0, 1]
+    assert await model.count_tokens(["one"]) == [1]
+    assert await model.count_tokens([]) == []
+
+    assert stub.requests == [("/tokenize", {"content": ["three of them", -1, "", -1, "one", -1]})]
+
+
+@pytest.mark.parametrize("tokens", ["[5, 6]", "[5, -1, 6]", "[5, -1, 6, -1, -1]"])
+async def test_counts_without_their_borders_are_estimated(stub: Stub, open_model: OpenModel, tokens: str) -> None:
+    stub.pieces = [b"{", f'"tokens": {tokens}}}'.encode()]
+
+    assert await open_model(llama_cpp=True).count_tokens(["pod", "node"]) == [1, 2]
+
+
 async def test_text_is_counted_once(stub: Stub, open_model: OpenModel, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("agents.token_count._KEPT", 2)
     stub.pieces = [b"{", b'"tokens": [1, 2, 3]}']
@@ -363,7 +381,7 @@ async def test_server_that_is_known_to_tell_is_asked_how_far_it_has_read(
 ) -> None:
     told = json.loads(event().removeprefix(b"data: ")) | {"prompt_progress": {"total": 9, "cache": 0, "processed": 4}}
     stub.pieces.insert(0, b"data: " + json.dumps(told).encode() + b"\n\n")
-    deltas = [delta async for delta in open_model(tells_progress=known).stream(HELLO, Sampling())]
+    deltas = [delta async for delta in open_model(llama_cpp=known).stream(HELLO, Sampling())]
     ((_, body),) = stub.requests
     assert body.get("return_progress") is (True if known else None)
     assert "".join(delta.text for delta in deltas) == "Hello"

@@ -41,7 +41,11 @@ async def chat_model(
     path = ModelStore(Home(model_home), ModelStoreSettings(offline=True)).chat_model_path(settings.name)
     server = EmbeddedModelServer(path, settings, tmp_path_factory.mktemp("server") / "model.log")
     model = OpenAIChatModel(
-        server.base_url, name=settings.name, context_tokens=settings.context_tokens, api_key=server.api_key
+        server.base_url,
+        name=settings.name,
+        context_tokens=settings.context_tokens,
+        api_key=server.api_key,
+        llama_cpp=lambda: True,
     )
     await server.start()
     await server.base_url()
@@ -101,6 +105,23 @@ async def test_tokens_are_counted_in_order_and_no_text_has_none(chat_model: Chat
 
     assert empty == 0
     assert 0 < short < longer
+
+
+async def test_texts_counted_together_have_the_tokens_that_each_has_alone(chat_model: ChatModel) -> None:
+    alone = {  # as the server counted each in a request of its own
+        "The limit of the orders service is 512 MiB.": 14,
+        "OOMKilled: exit code 137 — the container": 13,
+        "\n\n  indented yaml:\n    a: 1": 11,
+        "": 0,
+        " leading space": 2,
+        "<|im_start|>user": 2,
+    }
+
+    counts = await chat_model.count_tokens(list(alone))
+
+    assert len(counts) == len(alone)
+    if isinstance(chat_model, OpenAIChatModel):
+        assert counts == list(alone.values())
 
 
 async def test_ready_model_passes_its_check(chat_model: ChatModel) -> None:

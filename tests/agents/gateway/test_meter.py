@@ -5,11 +5,11 @@ from contextlib import aclosing
 
 import pytest
 
-from agents.chat_model import ChatMessage, Sampling
+from agents.chat_model import ChatDelta, ChatMessage, Sampling
 from agents.errors import ModelUnavailable
 from agents.gateway.endpoint import Endpoint
 from agents.gateway.gateway import ModelGateway
-from agents.gateway.meter import TokenMeter, metering
+from agents.gateway.meter import MeteredReply, TokenMeter, metering
 from agents.testing import ScriptedChatModel
 from agents.token_count import estimate_tokens
 
@@ -43,6 +43,13 @@ async def test_reply_that_is_broken_off_is_estimated() -> None:
             await anext(deltas)
             await anext(deltas)
     assert meter.tokens == 2 + estimate_tokens("hello there")
+
+
+def test_words_that_came_in_one_piece_count_each() -> None:
+    meter = TokenMeter()
+    with metering(meter), MeteredReply(HELLO) as reply:
+        reply.take(ChatDelta("one two three"))
+    assert meter.tokens == estimate_tokens("one two three") + estimate_tokens("hello there")
 
 
 async def test_reply_that_never_began_costs_nothing() -> None:
