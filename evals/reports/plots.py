@@ -142,7 +142,7 @@ def growth_svg(sizes: Sequence[SizeLatency]) -> str:
         ]
     parts.append(f'<text x="{width / 2}" y="{height - 8}" text-anchor="middle">chunks</text>')
     for number, (name, colour) in enumerate((("p50", "#1f5fa8"), ("p95", "#b4511d"))):
-        dots = [place(size.chunks, getattr(size, name)) for size in sizes]
+        dots = [place(size.chunks, getattr(size, name)) for size in sorted(sizes, key=lambda size: size.chunks)]
         line = " ".join(f"{x:.1f},{y:.1f}" for x, y in dots)
         parts += [
             f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="2"/>',
