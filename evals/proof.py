@@ -22,7 +22,7 @@ Half = Literal["even", "odd", "all"]
 
 @dataclass(frozen=True, slots=True)
 class ProofReport:
-    """Shares of flagged claims by kind: ``altered`` and ``true`` sum up, ``wrong_passage`` stands apart."""
+    """Shares of flagged claims by kind: ``altered`` and ``true`` sum up, faults of the passages stand apart."""
 
     documents: int
     cases: int

@@ -13,8 +13,10 @@ from functools import partial
 from typing import Literal, NamedTuple, TypeAlias
 
 FaultKind: TypeAlias = Literal[
-    "figure", "unit", "name", "negation", "comparison", "order", "column", "row", "wrong_passage"
+    "figure", "unit", "name", "negation", "comparison", "order", "borrowed", "column", "row", "wrong_passage"
 ]
+PASSAGE_FAULTS: frozenset[FaultKind] = frozenset({"borrowed", "wrong_passage"})
+"""Kinds whose claim is as it was, laid beside passages that do not carry it."""
 TruthKind: TypeAlias = Literal["verbatim", "plain", "reworded", "joined", "cell"]
 Alteration: TypeAlias = Callable[[str, random.Random], str | None]
 
@@ -38,10 +40,11 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """Passages by document, and the names that stand in them."""
+    """Passages by document, the names that stand in them, and sentences with one figure, each with its document."""
 
     passages: Mapping[str, tuple[str, ...]]
     names: tuple[str, ...]
+    counted: tuple[tuple[str, str], ...]
 
 
 class Rate(NamedTuple):
@@ -113,7 +116,11 @@ def read_corpus(texts: Mapping[str, str]) -> Corpus:
     packed = {name: tuple(_pack(text)) for name, text in sorted(texts.items())}
     passages = {name: parts for name, parts in packed.items() if parts}
     names = {match for parts in passages.values() for part in parts for match in _NAME.findall(part)} - _FUNCTION_NAMES
-    return Corpus(passages, tuple(sorted(names)))
+    sentences = (
+        (name, sentence) for name, parts in passages.items() for part in parts for sentence in _sentences(part)
+    )
+    counted = tuple((name, sentence) for name, sentence in sentences if _only_figure(sentence))
+    return Corpus(passages, tuple(sorted(names)), counted)
 
 
 def generate(corpus: Corpus, documents: Iterable[str], *, seed: int, per_document: int = 3) -> list[Case]:
@@ -131,12 +138,12 @@ def generate(corpus: Corpus, documents: Iterable[str], *, seed: int, per_documen
 
 
 def score(cases: Sequence[Case], is_verified: Callable[[str, Sequence[str]], bool]) -> dict[str, Rate]:
-    """How many cases of each kind a verifier flags; ``altered`` and ``true`` sum up, wrong passages apart."""
+    """How many cases of each kind a verifier flags; ``altered`` and ``true`` sum up, faults of the passages apart."""
     flagged: dict[str, list[bool]] = {}
     for case in cases:
         flag = not is_verified(case.claim, case.passages)
         group = "true" if case.true else "altered"
-        names = [case.kind] if case.kind == "wrong_passage" else [case.kind, group]
+        names = [case.kind] if case.kind in PASSAGE_FAULTS else [case.kind, group]
         for name in names:
             flagged.setdefault(name, []).append(flag)
     return {name: Rate(sum(flags), len(flags)) for name, flags in sorted(flagged.items())}
@@ -158,6 +165,9 @@ def _cases(sentence: str, document: str, place: int, generator: random.Random, c
         altered = alter(base, generator)
         if altered and altered != base:
             cases.append(Case(altered, sentence, right, False, kind, document))
+    borrowed = _borrow(sentence, document, corpus)
+    if borrowed and not any(_squeeze(sentence) in _squeeze(passage) for passage in right[1:]):
+        cases.append(Case(plain(sentence), sentence, (borrowed, *right[1:]), False, "borrowed", document))
     others = [name for name in corpus.passages if name != document]
     wrong = tuple(
         generator.choice(corpus.passages[name]) for name in generator.sample(others, min(DISTRACTORS + 1, len(others)))
@@ -268,6 +278,24 @@ def _alter_order(text: str, generator: random.Random) -> str | None:
                 + text[second.end() :]
             )
     return None
+
+
+def _borrow(sentence: str, document: str, corpus: Corpus) -> str | None:
+    """The sentence without its only figure, behind one of another document that has this figure in place of its own."""
+    figure = _only_figure(sentence)
+    others = [lender for name, lender in corpus.counted if name != document] if figure else []
+    if figure is None or not others:
+        return None
+    lender = random.Random(sentence).choice(others)  # a draw of its own, so that the others stay as they were
+    own = _only_figure(lender)
+    assert own is not None
+    return f"{_replace(lender, own, figure.group())} {_replace(sentence, figure, '')}"
+
+
+def _only_figure(sentence: str) -> re.Match[str] | None:
+    """The figure with its unit of a sentence that has no other figure."""
+    figures = list(_FIGURE_UNIT.finditer(sentence))
+    return figures[0] if len(figures) == 1 and len(FIGURE.findall(sentence)) <= 1 else None
 
 
 ALTERATIONS: dict[FaultKind, Alteration] = {

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from agents.proof.lexicon import SOFT_WORDS
-from agents.proof.segments import SegmentKind, segment
+from agents.proof.lexicon import AT_LEAST, AT_MOST, SOFT_WORDS
+from agents.proof.segments import Segment, SegmentKind, column_at, segment
 from agents.proof.tokens import CONTENT_KINDS, Token, camel_parts, identifier_parts, stem, tokenise
 from retrieval.types import Chunk
 
@@ -18,6 +18,8 @@ SOFT_WEIGHT = 0.25
 """Share of its weight that a word of ``SOFT_WORDS`` keeps; chosen on the first half of the seeded faults."""
 FIGURE_WEIGHT = 1.0
 SOFT_KEYS = frozenset(stem(word) for word in SOFT_WORDS)
+NOUN_OF = {AT_MOST: stem("maximum"), AT_LEAST: stem("minimum")}
+"""What a phrase says as a noun: what ``cannot exceed 1 MiB`` has a maximum of 1 MiB."""
 _MARKUP = re.compile(
     r"\]\([^()\s]*(?:\s\"[^\"]*\")?\)|\]\[[^\][]*\]|<!--.*?-->|</?[a-zA-Z][^<>\n]{0,200}>|^\[[^\]]+\]:\s\S+",
     re.MULTILINE,
@@ -38,9 +40,18 @@ class Unit:
     start: int
     end: int
     tokens: tuple[Token, ...]
+    """Without function words and negations; offsets are those of the unit."""
+    columns: tuple[int, ...]
+    """Column of each token in the row of a table, -1 outside of tables."""
+    negated: frozenset[int]
+    """Clauses with an odd number of negations."""
     keys: frozenset[str]
+    nouns: frozenset[str]
+    """Keys of what its phrases say as nouns."""
     lead: int
     """Number of the unit that introduces this one, or -1."""
+    context: frozenset[str]
+    """Keys of the units that introduce it, one the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +75,12 @@ class Evidence:
         rarity = self.rarities.get(token.key, 1.0)
         return rarity * SOFT_WEIGHT if token.kind == "word" and token.key in SOFT_KEYS else rarity
 
+    def leads(self, unit: Unit) -> Iterator[Unit]:
+        """Units that introduce a unit, one the other, nearest first."""
+        while unit.lead >= 0:
+            unit = self.units[unit.lead]
+            yield unit
+
 
 def rarity_weight(frequency: int, total: int) -> float:
     """Inverse frequency in (0, 1]: 1 for a word in one unit or none, about 0.3 for one in half of all units."""
@@ -81,7 +98,7 @@ def prepare(chunks: Sequence[Chunk]) -> Evidence:
         first = len(units)
         for unit in _units_of(chunk.text):
             lead = unit.lead + first if unit.lead >= 0 else -1
-            placed = Unit(first + unit.number, number, unit.kind, unit.start, unit.end, unit.tokens, unit.keys, lead)
+            placed = replace(unit, number=first + unit.number, passage=number, lead=lead)
             units.append(placed)
             for key in placed.keys:
                 postings.setdefault(key, []).append(placed.number)
@@ -116,6 +133,15 @@ def content(tokens: Iterable[Token]) -> list[Token]:
     return [token for token in tokens if token.kind in CONTENT_KINDS]
 
 
+def odd_negations(tokens: Iterable[Token]) -> frozenset[int]:
+    """Clauses with an odd number of negations; ``neither ... nor`` counts once."""
+    odd: set[int] = set()
+    for token in tokens:
+        if token.kind == "negation":
+            odd ^= {token.clause}
+    return frozenset(odd)
+
+
 def mask_markup(text: str) -> str:
     """The text with link targets, tags and shortcodes blanked, same length, so that offsets stay true."""
     if "_" in text:
@@ -145,11 +171,31 @@ def _units_of(text: str) -> tuple[Unit, ...]:
     for number, part in enumerate(segment(masked)):
         if part.kind in ("rule", "heading"):
             continue
-        tokens = tokenise(masked[part.start : part.end])
         places[number] = len(units)
         lead = places.get(part.lead, -1)
-        units.append(Unit(len(units), 0, part.kind, part.start, part.end, tokens, keys_of(tokens), lead))
+        context = units[lead].keys | units[lead].context if lead >= 0 else frozenset[str]()
+        units.append(_unit(len(units), part, masked[part.start : part.end], lead, context))
     return tuple(units)
+
+
+def _unit(number: int, part: Segment, text: str, lead: int, context: frozenset[str]) -> Unit:
+    every = tokenise(text)
+    tokens = tuple(token for token in every if token.kind not in ("stop", "negation"))
+    row = part.kind == "row"
+    return Unit(
+        number=number,
+        passage=0,
+        kind=part.kind,
+        start=part.start,
+        end=part.end,
+        tokens=tokens,
+        columns=tuple(column_at(text, token.start) if row else -1 for token in tokens),
+        negated=odd_negations(every),
+        keys=keys_of(every),
+        nouns=frozenset(NOUN_OF[token.key] for token in every if token.key in NOUN_OF),
+        lead=lead,
+        context=context,
+    )
 
 
 @lru_cache(maxsize=256)

@@ -65,8 +65,16 @@ WEAK_MODALS: frozenset[str] = _words(
     """
 )
 
+NUMBER_WORDS: dict[str, int] = {
+    "zero": 0, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
+    "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16, "seventeen": 17,
+    "eighteen": 18, "nineteen": 19, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70,
+    "eighty": 80, "ninety": 90, "hundred": 100, "thousand": 1000, "million": 1000000,
+}  # fmt: skip
+"""``one`` is missing on purpose: it is a pronoun more often than a figure."""
+
 AT_LEAST, MORE_THAN, AT_MOST, LESS_THAN = "at-least", "more-than", "at-most", "less-than"
-A_FIGURE = r"(?=\s+(?:\W{0,2}\d|(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve)\b))"
+A_FIGURE = rf"(?=\s+(?:\W{{0,2}}\d|(?:{'|'.join(('one', *NUMBER_WORDS))})\b))"
 """The maximum of something bounds it only where a figure follows at once; else it is what is spoken of."""
 BOUND_PHRASES: tuple[tuple[str, str], ...] = (
     (
@@ -138,13 +146,21 @@ SAME: tuple[tuple[str, ...], ...] = (
 )  # fmt: skip
 """Groups of words that may stand for each other."""
 
-NUMBER_WORDS: dict[str, int] = {
-    "zero": 0, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
-    "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16, "seventeen": 17,
-    "eighteen": 18, "nineteen": 19, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70,
-    "eighty": 80, "ninety": 90, "hundred": 100, "thousand": 1000, "million": 1000000,
-}  # fmt: skip
-"""``one`` is missing on purpose: it is a pronoun more often than a figure."""
+LINKS: tuple[str, ...] = (
+    "it", "its", "they", "their", "this", "these", "that", "those", "such", "both", "here", "there", "otherwise",
+    "by default", "the (?:default|same|value|latter|former|result)", "if (?:it is )?(?:not set|unset|omitted)", "which",
+    "(?:for|in) (?:example|instance|this|that|these|those|such)", "after that", "then", "so", "also", "and", "instead",
+)  # fmt: skip
+"""Words that open a sentence which speaks of the same as the one before."""
+PRONOUNS = ("it", "its", "they", "them", "their", "this", "these", "those", "such")
+"""Words that stand for something of a sentence before."""
+VALUE_NOUNS: frozenset[str] = _words(
+    """
+    default defaults value values unset omitted omit specified specify equal equals set sets use uses used take takes
+    mean means need needs amount amounts number size
+    """
+)
+"""Words beside a figure that do not say what it is of."""
 
 MONTHS: tuple[str, ...] = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",

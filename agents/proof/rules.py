@@ -10,6 +10,7 @@ from typing import Literal
 from agents.proof.alignment import Gap, Pair, agree, gaps
 from agents.proof.evidence import SOFT_KEYS, Evidence
 from agents.proof.figures import dimensions
+from agents.proof.joining import borrowed
 from agents.proof.lexicon import BOUND_GROUPS, OPPOSITES
 from agents.proof.tables import misplaced
 from agents.proof.tokens import CONTENT_KINDS, HARD_KINDS, Token, stem
@@ -52,7 +53,7 @@ class Comparison:
 
     claim: tuple[Token, ...]
     """Without function words and negations."""
-    claim_negations: frozenset[tuple[int, int]]
+    claim_negations: frozenset[int]
     window: Window
     pairs: tuple[Pair, ...]
     aligned_share: float
@@ -114,7 +115,7 @@ def polarity(comparison: Comparison) -> list[Finding]:
         token = comparison.claim[pair.claim]
         if token.kind in ("bound", "contrast"):
             continue
-        mine = (0, token.clause) in comparison.claim_negations
+        mine = token.clause in comparison.claim_negations
         theirs = window.clauses[pair.span] in window.negations
         by_clause.setdefault(token.clause, []).append(mine != theirs)
     flipped = {token.clause for token, _ in _opposed(comparison)}
@@ -122,11 +123,11 @@ def polarity(comparison: Comparison) -> list[Finding]:
     for clause, differs in by_clause.items():
         differing = sum(differs) * 2 > len(differs)
         if differing and clause not in flipped:
-            denied = (0, clause) in comparison.claim_negations
+            denied = clause in comparison.claim_negations
             side = "the answer denies what the passage says" if denied else "the passage denies what the answer says"
             near = comparison.aligned_share >= NEAR_VERBATIM
             findings.append(Finding("contradiction" if near else "conflict", side))
-    unplaced = {clause for _, clause in comparison.claim_negations} - set(by_clause)
+    unplaced = comparison.claim_negations - set(by_clause)
     if unplaced and not window.negations:
         findings.append(Finding("gap", "the passage has no such negation"))
     return findings
@@ -137,7 +138,7 @@ def opposites(comparison: Comparison) -> list[Finding]:
     window = comparison.window
     findings: list[Finding] = []
     for token, other in _opposed(comparison):
-        mine = (0, token.clause) in comparison.claim_negations
+        mine = token.clause in comparison.claim_negations
         if mine == any(clause in window.negations for clause in window.clauses):
             findings.append(Finding("contradiction", f"the passage says {other!r}, not {token.text!r}"))
     return findings
@@ -169,10 +170,11 @@ def binding(comparison: Comparison) -> list[Finding]:
     return findings
 
 
-def cells(comparison: Comparison) -> list[Finding]:
-    """A value of a table belongs to its column and its row, where the claim names one."""
-    messages = misplaced(comparison.claim, comparison.window, comparison.evidence)
-    return [Finding("conflict", message) for message in messages]
+def belonging(comparison: Comparison) -> list[Finding]:
+    """A value of a table belongs to its column and row, a figure of a sentence to what the sentence speaks of."""
+    claim, window = comparison.claim, comparison.window
+    findings = [Finding("conflict", message) for message in misplaced(claim, window, comparison.evidence)]
+    return findings + [Finding("gap", message) for message in borrowed(claim, window)]
 
 
 def displaced(comparison: Comparison) -> list[Finding]:
@@ -212,7 +214,7 @@ RULES: tuple[Rule, ...] = (
     displaced,
     moved,
     binding,
-    cells,
+    belonging,
 )
 
 

@@ -10,11 +10,11 @@ from functools import lru_cache
 from itertools import takewhile
 
 from agents.proof.alignment import agree
-from agents.proof.evidence import Evidence, mask_markup
+from agents.proof.evidence import NOUN_OF, Evidence, mask_markup
 from agents.proof.figures import dimensions
 from agents.proof.segments import BORDER, column_at
 from agents.proof.tokens import CONTENT_KINDS, Token, tokenise
-from agents.proof.windows import NOUN_OF, Window, figure_places
+from agents.proof.windows import Window, figure_places
 
 VALUE_WORDS = 4
 """Words of a cell that is a value; a longer one describes something."""

@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 from agents.answer import Verdict
 from agents.proof.alignment import align
-from agents.proof.evidence import SOFT_KEYS, Evidence, Unit, content, mask_markup
+from agents.proof.evidence import SOFT_KEYS, Evidence, Unit, content, mask_markup, odd_negations
 from agents.proof.rules import RULES, VERBATIM, Comparison, Finding
 from agents.proof.segments import split_sentences
 from agents.proof.tokens import HARD_KINDS, Token, tokenise
-from agents.proof.windows import Window, candidates, found_in, held_by, odd_negations, without_unit
+from agents.proof.windows import Window, candidates, found_in, held_by, without_unit
 
 VERIFIED_COVERAGE = 0.74
 """Least share of a claim's weight that a verifying span holds; see docs/grounding.md for how it was chosen."""
@@ -166,7 +166,7 @@ class _Asked:
 
     tokens: tuple[Token, ...]
     """Without function words and negations."""
-    negations: frozenset[tuple[int, int]]
+    negations: frozenset[int]
     weighted: tuple[tuple[Token, float], ...]
     """What it says, each with its share of the whole."""
 
@@ -176,7 +176,7 @@ def _asked(tokens: Sequence[Token], evidence: Evidence) -> _Asked:
     total = sum(evidence.weight(token) for token in said) or 1.0
     return _Asked(
         tokens=tuple(token for token in tokens if token.kind not in ("stop", "negation")),
-        negations=odd_negations(tokens, [(0, token.clause) for token in tokens]),
+        negations=odd_negations(tokens),
         weighted=tuple((token, evidence.weight(token) / total) for token in said),
     )
 
@@ -206,10 +206,11 @@ def _order(weighed: _Weighed) -> tuple[bool, float]:
 
 
 def _weigh(asked: _Asked, window: Window, evidence: Evidence, given: frozenset[str]) -> _Weighed:
-    missing = [token for token, _ in asked.weighted if not held_by(token, window)]
+    placed = [(token, share, _stands_bare(token, window)) for token, share in asked.weighted]
+    own = sum(share for _, share, bare in placed if bare)
+    missing = [token for token, _, bare in placed if not bare and not held_by(token, window)]
     lost = {token: _share(token, window, evidence, given) for token in missing}
     coverage = sum(share * lost.get(token, 1.0) for token, share in asked.weighted)
-    own = sum(share for token, share in asked.weighted if _stands_bare(token, window))
     if coverage < PARTIAL_COVERAGE:
         return _Weighed(_verdict(coverage, (), missing, ()), decisive=False)
     if hollow := _hollow(asked, window, own):

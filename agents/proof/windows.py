@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from agents.proof.evidence import Evidence, Unit, content
 from agents.proof.figures import NUMBER, Forms, read_figure
-from agents.proof.lexicon import AT_LEAST, AT_MOST
-from agents.proof.segments import column_at
 from agents.proof.tokens import Token, camel_parts, identifier_parts, stem
 
 MAX_SEEDS = 8
@@ -21,6 +19,7 @@ HEADING_PROMISE = 0.7
 """Share of its weight that a word counts in the choice of spans when only a heading has it."""
 MAX_QUOTE_CHARACTERS = 900
 _WITH_UNIT = re.compile(rf"(?P<number>{NUMBER})[\s-]*(?P<unit>\D+)$")
+_NO_LETTERS = re.compile(r"[\W_]+")
 _DATA_LINE = re.compile(r"\s*(?:\"[^\"\n]+\"\s*:|[{}\[\]])")
 CITED_BONUS = 1.15
 """Factor for passages that the model itself cited; enough to break near ties, too little to beat a better span."""
@@ -28,43 +27,95 @@ CITED_BONUS = 1.15
 
 BOUND_NOUNS: dict[str, str] = {stem("maximum"): "down", stem("minimum"): "up"}
 """Nouns that bound a figure, with the direction that ``lexicon.BOUND_GROUPS`` gives the phrases."""
-NOUN_OF = {AT_MOST: stem("maximum"), AT_LEAST: stem("minimum")}
-"""What a phrase says as a noun: what ``cannot exceed 1 MiB`` has a maximum of 1 MiB."""
 
 
-@dataclass(frozen=True, slots=True)
+_NO_KEYS = frozenset[str]()
+
+
+@dataclass(frozen=True)
 class Window:
-    """Neighbouring units of one passage that may together carry a claim."""
+    """Neighbouring units of one passage that may together carry a claim; what few spans are asked for is made then."""
 
-    passage: int
-    start: int
-    end: int
-    tokens: tuple[Token, ...]
-    """Without function words; offsets are those of the unit."""
-    unit_of: tuple[int, ...]
-    """Number of the unit of each token."""
-    columns: tuple[int, ...]
-    """Column of each token that stands in a row of a table, -1 of any other."""
-    clauses: tuple[tuple[int, int], ...]
-    """Unit and clause of each token."""
-    negations: frozenset[tuple[int, int]]
-    """Clauses with an odd number of negations."""
-    text: str
-    keys: frozenset[str]
-    """Of its units; a table row has those of its header as well."""
-    shown: frozenset[str]
-    """Of its units alone."""
-    context: frozenset[str]
-    """Words that introduce the span: headings, title, the sentence before a list, the header of a table."""
-    leads: tuple[int, ...] = ()
-    """Numbers of the units before it that introduce its own, sentences and headers of tables, nearest first."""
-    data: bool = False
-    """Whether it is entries of a JSON object alone."""
+    units: tuple[Unit, ...]
+    evidence: Evidence
+
+    @property
+    def passage(self) -> int:
+        """Number of the passage."""
+        return self.units[0].passage
+
+    @property
+    def start(self) -> int:
+        """Offset in the passage."""
+        return self.units[0].start
+
+    @property
+    def end(self) -> int:
+        """Offset in the passage, exclusive."""
+        return self.units[-1].end
 
     @property
     def single(self) -> bool:
         """Whether it is one unit."""
-        return len(set(self.unit_of)) <= 1
+        return len(self.units) == 1
+
+    @property
+    def data(self) -> bool:
+        """Whether it is entries of a JSON object alone; a passage may lack the fence of its block."""
+        return all(_DATA_LINE.match(line) for line in self.text.splitlines() if line.strip())
+
+    @cached_property
+    def text(self) -> str:
+        """As it stands in the passage."""
+        return self.evidence.chunks[self.passage].text[self.start : self.end]
+
+    @cached_property
+    def keys(self) -> frozenset[str]:
+        """Of its units; a table row has those of its header as well."""
+        rows = (unit for unit in self.units if unit.kind == "row" and unit.lead >= 0)
+        return self.shown.union(*(self.evidence.units[row.lead].keys for row in rows))
+
+    @cached_property
+    def shown(self) -> frozenset[str]:
+        """Of its units alone."""
+        return _NO_KEYS.union(*(unit.keys for unit in self.units), *(unit.nouns for unit in self.units))
+
+    @cached_property
+    def context(self) -> frozenset[str]:
+        """Words that introduce the span: headings, title, the sentence before a list, the header of a table."""
+        return self.evidence.heading_keys[self.passage].union(*(unit.context for unit in self.units))
+
+    @cached_property
+    def tokens(self) -> tuple[Token, ...]:
+        """Without function words and negations; offsets are those of the unit."""
+        return tuple(token for unit in self.units for token in unit.tokens)
+
+    @cached_property
+    def unit_of(self) -> tuple[int, ...]:
+        """Number of the unit of each token."""
+        return tuple(unit.number for unit in self.units for _ in unit.tokens)
+
+    @cached_property
+    def columns(self) -> tuple[int, ...]:
+        """Column of each token that stands in a row of a table, -1 of any other."""
+        return tuple(column for unit in self.units for column in unit.columns)
+
+    @cached_property
+    def clauses(self) -> tuple[tuple[int, int], ...]:
+        """Unit and clause of each token."""
+        return tuple((unit.number, token.clause) for unit in self.units for token in unit.tokens)
+
+    @cached_property
+    def negations(self) -> frozenset[tuple[int, int]]:
+        """Clauses with an odd number of negations."""
+        return frozenset((unit.number, clause) for unit in self.units for clause in unit.negated)
+
+    @cached_property
+    def leads(self) -> tuple[int, ...]:
+        """Numbers of the units before it that introduce its own, sentences and headers of tables, nearest first."""
+        leads = (lead for unit in self.units for lead in self.evidence.leads(unit))
+        told = {lead.number for lead in leads if lead.kind in ("sentence", "row")}
+        return tuple(sorted((number for number in told if number < self.units[0].number), reverse=True))
 
 
 def found_in(token: Token, keys: Collection[str]) -> bool:
@@ -106,15 +157,6 @@ def held_by(token: Token, w: Window) -> bool:
     return token.kind == "identifier" and _letters(token.key) in _letters(w.text.lower())
 
 
-def odd_negations(tokens: Sequence[Token], clauses: Sequence[tuple[int, int]]) -> frozenset[tuple[int, int]]:
-    """Clauses with an odd number of negations; ``neither ... nor`` counts once."""
-    odd: set[tuple[int, int]] = set()
-    for token, clause in zip(tokens, clauses, strict=True):
-        if token.kind == "negation":
-            odd ^= {clause}
-    return frozenset(odd)
-
-
 def candidates(claim: Sequence[Token], evidence: Evidence, cited: Collection[int]) -> Iterator[Window]:
     """Spans worth comparing with a claim: single units with most of its words first, then several together."""
     asked = content(claim)
@@ -128,63 +170,16 @@ def candidates(claim: Sequence[Token], evidence: Evidence, cited: Collection[int
             overlap[number] *= CITED_BONUS
     seeds = sorted(overlap, key=lambda number: (-overlap[number], number))[:MAX_SEEDS]
     for seed in seeds:
-        yield window(evidence, (seed,))
+        yield _window((seed,), evidence)
     runs = dict.fromkeys(run for seed in seeds for run in _runs(seed, evidence, overlap))
     short = [run for run in runs if _characters(run, evidence) <= MAX_QUOTE_CHARACTERS]
-    for run in sorted(short, key=lambda run: -_promise(run, asked, evidence, cited))[:MAX_JOINED]:
-        yield window(evidence, run)
+    promising = _Promise(asked, evidence, cited)
+    for run in sorted(short, key=promising.of, reverse=True)[:MAX_JOINED]:
+        yield _window(run, evidence)
 
 
-def window(evidence: Evidence, run: tuple[int, ...]) -> Window:
-    """The units of a run as one span."""
-    units = [evidence.units[number] for number in run]
-    placed = [(token, unit.number) for unit in units for token in unit.tokens]
-    passage = units[0].passage
-    context = set(evidence.heading_keys[passage])
-    shown = {key for unit in units for key in unit.keys}
-    shown |= {NOUN_OF[token.key] for unit in units for token in unit.tokens if token.key in NOUN_OF}
-    keys, leads = set(shown), set[int]()
-    for unit in units:
-        if unit.kind == "row" and unit.lead >= 0:
-            keys |= evidence.units[unit.lead].keys
-        lead = unit.lead
-        while lead >= 0:
-            context |= evidence.units[lead].keys
-            if evidence.units[lead].kind in ("sentence", "row") and lead < run[0]:
-                leads.add(lead)
-            lead = evidence.units[lead].lead
-    clauses = [(number, token.clause) for token, number in placed]
-    negations = odd_negations([token for token, _ in placed], clauses)
-    text = evidence.chunks[passage].text[units[0].start : units[-1].end]
-    kept = [i for i, (token, _) in enumerate(placed) if token.kind not in ("stop", "negation")]
-    return Window(
-        passage=passage,
-        start=units[0].start,
-        end=units[-1].end,
-        tokens=tuple(placed[i][0] for i in kept),
-        unit_of=tuple(placed[i][1] for i in kept),
-        columns=tuple(_column(*placed[i], evidence) for i in kept),
-        clauses=tuple(clauses[i] for i in kept),
-        negations=negations,
-        text=text,
-        keys=frozenset(keys),
-        shown=frozenset(shown),
-        context=frozenset(context),
-        leads=tuple(sorted(leads, reverse=True)),
-        data=_is_data(text),
-    )
-
-
-def _column(token: Token, number: int, evidence: Evidence) -> int:
-    unit = evidence.units[number]
-    if unit.kind != "row":
-        return -1
-    return column_at(evidence.chunks[unit.passage].text[unit.start : unit.end], token.start)
-
-
-def _is_data(text: str) -> bool:
-    """Whether every line is an entry of a JSON object; a passage may lack the fence of its block."""
-    return all(_DATA_LINE.match(line) for line in text.splitlines() if line.strip())
+def _window(run: Sequence[int], evidence: Evidence) -> Window:
+    return Window(tuple(evidence.units[number] for number in run), evidence)
 
 
 def _units_with(token: Token, evidence: Evidence) -> Sequence[int]:
@@ -232,20 +227,41 @@ def _characters(run: Sequence[int], evidence: Evidence) -> int:
     return evidence.units[run[-1]].end - evidence.units[run[0]].start
 
 
-def _promise(run: Sequence[int], asked: Sequence[Token], evidence: Evidence, cited: Collection[int]) -> float:
-    """Weight of the claim's tokens that a run or its headings hold, less a little for length."""
-    units = [evidence.units[number] for number in run]
-    passage = units[0].passage
-    headings = evidence.heading_keys[passage]
-    held = 0.0
-    for token in asked:
-        if any(found_in(token, unit.keys) for unit in units):
-            held += evidence.weight(token)
-        elif found_in(token, headings):
-            held += evidence.weight(token) * HEADING_PROMISE
-    return held * (CITED_BONUS if passage in cited else 1.0) - 0.0004 * _characters(run, evidence)
+class _Promise:
+    """Weight of a claim's words that a run or its headings hold, less a little for length."""
+
+    def __init__(self, asked: Sequence[Token], evidence: Evidence, cited: Collection[int]) -> None:
+        self._weights: dict[str, float] = {}
+        for token in asked:
+            self._weights[token.key] = self._weights.get(token.key, 0.0) + evidence.weight(token)
+        self._dotted = [token for token in asked if token.kind == "identifier" and len(identifier_parts(token.key)) > 1]
+        self._evidence = evidence
+        self._cited = cited
+        self._held: dict[int, frozenset[str]] = {}
+
+    def of(self, run: Sequence[int]) -> float:
+        evidence = self._evidence
+        passage = evidence.units[run[0]].passage
+        held = _NO_KEYS.union(*(self._held_by_unit(number) for number in run))
+        headed = self._among(evidence.heading_keys[passage])
+        weight = 0.0
+        for key, own in self._weights.items():
+            if key in held:
+                weight += own
+            elif key in headed:
+                weight += own * HEADING_PROMISE
+        return weight * (CITED_BONUS if passage in self._cited else 1.0) - 0.0004 * _characters(run, evidence)
+
+    def _held_by_unit(self, number: int) -> frozenset[str]:
+        if number not in self._held:
+            self._held[number] = self._among(self._evidence.units[number].keys)
+        return self._held[number]
+
+    def _among(self, keys: frozenset[str]) -> frozenset[str]:
+        dotted = [token.key for token in self._dotted if found_in(token, keys)]
+        return (keys & self._weights.keys()).union(dotted)
 
 
 @lru_cache(maxsize=4096)
 def _letters(text: str) -> str:
-    return "".join(character for character in text if character.isalnum())
+    return _NO_LETTERS.sub("", text)
