@@ -9,13 +9,13 @@ import random
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Literal, NamedTuple, TypeAlias
 
 FaultKind: TypeAlias = Literal[
-    "figure", "unit", "name", "negation", "comparison", "order", "borrowed", "column", "row", "wrong_passage"
+    "figure", "unit", "name", "negation", "comparison", "order", "borrowed", "spliced", "column", "row", "wrong_passage"
 ]
-PASSAGE_FAULTS: frozenset[FaultKind] = frozenset({"borrowed", "wrong_passage"})
+PASSAGE_FAULTS: frozenset[FaultKind] = frozenset({"borrowed", "spliced", "wrong_passage"})
 """Kinds whose claim is as it was, laid beside passages that do not carry it."""
 TruthKind: TypeAlias = Literal["verbatim", "plain", "reworded", "joined", "cell"]
 Alteration: TypeAlias = Callable[[str, random.Random], str | None]
@@ -38,13 +38,18 @@ class Case:
     document: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Corpus:
-    """Passages by document, the names that stand in them, and sentences with one figure, each with its document."""
+    """Passages by document, the names that stand in them, and their sentences, each with its document."""
 
     passages: Mapping[str, tuple[str, ...]]
     names: tuple[str, ...]
-    counted: tuple[tuple[str, str], ...]
+    sentences: tuple[tuple[str, str], ...]
+
+    @cached_property
+    def counted(self) -> tuple[tuple[str, str], ...]:
+        """Sentences with one figure, each with its document."""
+        return tuple((name, sentence) for name, sentence in self.sentences if _only_figure(sentence))
 
 
 class Rate(NamedTuple):
@@ -116,11 +121,10 @@ def read_corpus(texts: Mapping[str, str]) -> Corpus:
     packed = {name: tuple(_pack(text)) for name, text in sorted(texts.items())}
     passages = {name: parts for name, parts in packed.items() if parts}
     names = {match for parts in passages.values() for part in parts for match in _NAME.findall(part)} - _FUNCTION_NAMES
-    sentences = (
+    sentences = tuple(
         (name, sentence) for name, parts in passages.items() for part in parts for sentence in _sentences(part)
     )
-    counted = tuple((name, sentence) for name, sentence in sentences if _only_figure(sentence))
-    return Corpus(passages, tuple(sorted(names)), counted)
+    return Corpus(passages, tuple(sorted(names)), sentences)
 
 
 def generate(corpus: Corpus, documents: Iterable[str], *, seed: int, per_document: int = 3) -> list[Case]:
@@ -165,9 +169,16 @@ def _cases(sentence: str, document: str, place: int, generator: random.Random, c
         altered = alter(base, generator)
         if altered and altered != base:
             cases.append(Case(altered, sentence, right, False, kind, document))
-    borrowed = _borrow(sentence, document, corpus)
-    if borrowed and not any(_squeeze(sentence) in _squeeze(passage) for passage in right[1:]):
-        cases.append(Case(plain(sentence), sentence, (borrowed, *right[1:]), False, "borrowed", document))
+    beside: list[tuple[FaultKind, str | None]] = [
+        ("borrowed", _borrow(sentence, document, corpus)),
+        ("spliced", _splice(sentence, document, corpus)),
+    ]
+    if not any(_squeeze(sentence) in _squeeze(passage) for passage in right[1:]):
+        cases.extend(
+            Case(plain(sentence), sentence, (first, *right[1:]), False, kind, document)
+            for kind, first in beside
+            if first
+        )
     others = [name for name in corpus.passages if name != document]
     wrong = tuple(
         generator.choice(corpus.passages[name]) for name in generator.sample(others, min(DISTRACTORS + 1, len(others)))
@@ -290,6 +301,22 @@ def _borrow(sentence: str, document: str, corpus: Corpus) -> str | None:
     own = _only_figure(lender)
     assert own is not None
     return f"{_replace(lender, own, figure.group())} {_replace(sentence, figure, '')}"
+
+
+def _splice(sentence: str, document: str, corpus: Corpus) -> str | None:
+    """The halves of a sentence in two: its first goes on as one of another document, and a third ends in its second."""
+    generator = random.Random(sentence)  # a draw of its own, so that the others stay as they were
+    others = [other for name, other in corpus.sentences if name != document]
+    if len(others) < 2:
+        return None
+    (head, tail), (_, end), (start, _) = (_halves(plain(one)) for one in (sentence, *generator.sample(others, 2)))
+    return f"{head} {end} {start} {tail}"
+
+
+def _halves(sentence: str) -> tuple[str, str]:
+    words = sentence.split()
+    middle = len(words) // 2
+    return " ".join(words[:middle]), " ".join(words[middle:])
 
 
 def _only_figure(sentence: str) -> re.Match[str] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from agents.proof.evidence import SOFT_KEYS, Evidence, Unit, content
 from agents.proof.lexicon import LINKS, PRONOUNS, VALUE_NOUNS
@@ -15,9 +15,14 @@ LEAST_WORDS = 2
 
 Of 70 figures that were borrowed from another sentence 66 are flagged so, 60 by the words of the clause alone.
 """
+SHARED_WORDS = 2
+"""Words of a claim that two sentences share wherever they stand, so that both speak of one matter."""
+OPENING_WORDS = 4
+"""Words at the start of the later sentence of which one is enough."""
 _VALUE_KEYS = frozenset(stem(word) for word in VALUE_NOUNS)
 _LINK = re.compile(rf"\W*(?:{'|'.join(LINKS)})\b", re.IGNORECASE)
-_PRONOUN = re.compile(rf"\b(?:{'|'.join(PRONOUNS)})\b", re.IGNORECASE)
+_PRONOUN = re.compile(rf"\W*(?:\w+\W+){{0,4}}?(?:{'|'.join(PRONOUNS)})\b", re.IGNORECASE)
+"""Among the first five words: further on it mostly stands for something of its own sentence."""
 
 
 def borrowed(claim: Sequence[Token], window: Window) -> Iterator[str]:
@@ -43,6 +48,49 @@ def borrowed(claim: Sequence[Token], window: Window) -> Iterator[str]:
             yield f"the passage has {value.text!r} in another sentence, which speaks of something else"
 
 
+def scattered(claim: Sequence[Token], window: Window) -> Iterator[str]:
+    """What speaks against a claim whose words stand in two sentences of a span that have nothing to do with each other.
+
+    "The platform team backs up the database" is not what "The platform team owns the pager. The database is backed up
+    at night." says. Sentences belong together that share a word of the claim, that a list, a table or a word like "it"
+    joins, or of which one speaks of nothing but what the claim does ("Exit code 137 is shown").
+    """
+    if window.single:
+        return
+    said = [token for token in content(claim) if token.key not in SOFT_KEYS]
+    held = {unit.number: {word.key for word in said if found_in(word, unit.keys)} for unit in window.units}
+    main = max(window.units, key=lambda unit: len(held[unit.number]))
+    shown = held[main.number] | {word.key for word in said if found_in(word, window.context)}
+    for unit in window.units:
+        added = held[unit.number] - shown
+        if added and not any(
+            _together(unit, other, held, window.evidence) for other in window.units if other is not unit
+        ):
+            word = next(word for word in said if word.key in added)
+            yield f"the passage has {word.text!r} in another sentence, which speaks of something else"
+
+
+def _together(one: Unit, other: Unit, held: Mapping[int, set[str]], evidence: Evidence) -> bool:
+    """Whether two sentences of a span speak of one matter, as far as a claim's words show."""
+    first, second = sorted((one, other), key=lambda unit: unit.number)
+    shared = held[one.number] & held[other.number]
+    if len(shared) >= SHARED_WORDS or any(token.key in shared for token in _opening(second)):
+        return True
+    leading, led = ({unit.number, *(lead.number for lead in evidence.leads(unit))} for unit in (first, second))
+    if leading & led:
+        return True
+    known = _VALUE_KEYS.union(held[one.number], held[other.number])
+    if any(all(t.key in known or t.key in SOFT_KEYS for t in content(unit.tokens)) for unit in (one, other)):
+        return True
+    text = _text(second, evidence)
+    return _LINK.match(text) is not None or _PRONOUN.match(text) is not None
+
+
+def _opening(unit: Unit) -> list[Token]:
+    """The first words of a sentence, which mostly say what it speaks of."""
+    return [token for token in content(unit.tokens) if token.key not in SOFT_KEYS][:OPENING_WORDS]
+
+
 def _holding(value: Token, window: Window) -> list[Unit]:
     """Units that hold a figure or name; none where what introduces them holds it."""
     if value.kind == "figure":
@@ -63,7 +111,7 @@ def _joined(giver: Unit, owner: Unit, value: Token, claim: Sequence[Token], evid
     if giver.number == owner.number + 1:
         return _LINK.match(_text(giver, evidence)) is not None
     named_before = value.kind != "figure" and giver.number < owner.number
-    return named_before and _PRONOUN.search(_text(owner, evidence)) is not None
+    return named_before and _PRONOUN.match(_text(owner, evidence)) is not None
 
 
 def _text(unit: Unit, evidence: Evidence) -> str:

@@ -30,12 +30,15 @@ SOFT_WORDS: frozenset[str] = _words(
     different case cases way ways thing things kind type situation scenario context term terms note important ensure
     ensures make makes made making need needs needed want wants help helps provide provides provided
     given gives give use uses used using refer refers include includes including indicate indicates happen happens
-    occur occurs cause causes caused result results due order able get gets got become becomes take takes set sets
+    occur occurs cause causes caused result results due able get gets got become becomes take takes set sets
     say says said stated describe describes described called known likely possible possibly
     based regarding well now new instead size amount number show shows shown
     """
 )
 """Words that carry little of a sentence's truth; missing ones cost little (see ``evidence.SOFT_WEIGHT``)."""
+
+IDLE_PHRASES: tuple[str, ...] = (r"in\s+order\s+(?:to|for|that)",)
+"""Phrases that say nothing, of words that alone do: an ``orders service`` is no purpose."""
 
 NEGATIONS: frozenset[str] = _words(
     """

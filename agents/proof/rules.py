@@ -10,7 +10,7 @@ from typing import Literal
 from agents.proof.alignment import Gap, Pair, agree, gaps
 from agents.proof.evidence import SOFT_KEYS, Evidence
 from agents.proof.figures import dimensions
-from agents.proof.joining import borrowed
+from agents.proof.joining import borrowed, scattered
 from agents.proof.lexicon import BOUND_GROUPS, OPPOSITES
 from agents.proof.tables import misplaced
 from agents.proof.tokens import CONTENT_KINDS, HARD_KINDS, Token, stem
@@ -171,10 +171,10 @@ def binding(comparison: Comparison) -> list[Finding]:
 
 
 def belonging(comparison: Comparison) -> list[Finding]:
-    """A value of a table belongs to its column and row, a figure of a sentence to what the sentence speaks of."""
+    """A value of a table belongs to its column and row, what a sentence says to what it speaks of."""
     claim, window = comparison.claim, comparison.window
     findings = [Finding("conflict", message) for message in misplaced(claim, window, comparison.evidence)]
-    return findings + [Finding("gap", message) for message in borrowed(claim, window)]
+    return findings + [Finding("gap", message) for message in (*borrowed(claim, window), *scattered(claim, window))]
 
 
 def displaced(comparison: Comparison) -> list[Finding]:

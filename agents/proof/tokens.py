@@ -16,6 +16,7 @@ from agents.proof.lexicon import (
     BOUND_PHRASES,
     CLAUSE_STARTS,
     CONTRASTS,
+    IDLE_PHRASES,
     MONTHS,
     NEGATIONS,
     SAME,
@@ -48,6 +49,7 @@ HARD_KINDS: frozenset[TokenKind] = frozenset({"name", "identifier", "figure"})
 
 _BOUNDS = [(re.compile(pattern.replace(A_FIGURE, ""), re.IGNORECASE), key) for pattern, key in BOUND_PHRASES]
 _BOUND = re.compile("|".join(rf"(?:{pattern})\b" for pattern, _ in BOUND_PHRASES), re.IGNORECASE)
+_IDLE = re.compile("|".join(rf"(?:{pattern})\b" for pattern in IDLE_PHRASES), re.IGNORECASE)
 _MONTH = "|".join(MONTHS)
 _DATE = re.compile(
     rf"(?:{_MONTH})\s+\d{{1,2}}(?:st|nd|rd|th)?,?\s+\d{{4}}(?!\d)|\d{{1,2}}\s+(?:{_MONTH}),?\s+\d{{4}}(?!\d)",
@@ -136,9 +138,11 @@ def camel_parts(text: str) -> list[str]:
 
 
 def _phrase(text: str, match: re.Match[str]) -> Token | None:
-    """A bound or a written date that begins here and spans several words."""
+    """A bound, a written date or an idle phrase that begins here and spans several words."""
     if match.lastgroup == "word":
         first = match.group().lower()
+        if first == "in" and (idle := _IDLE.match(text, match.start())):
+            return Token("stop", idle.group(), idle.group().lower(), idle.start(), idle.end(), 0)
         pattern = _BOUND if first in _BOUND_OPENERS else _DATE if first in MONTHS else None
     else:
         pattern = _DATE if match.lastgroup == "figure" else None

@@ -1,4 +1,4 @@
-"""A figure or name of one sentence is not said of what its neighbour speaks of, unless something joins the two."""
+"""What one sentence says is not said of what its neighbour speaks of, unless something joins the two."""
 
 from __future__ import annotations
 
@@ -33,10 +33,35 @@ def verdict(passage: str, claim: str) -> str:
             "The memory limit of the orders service is 256 MiB.",
         ),
         ("Orders uses PostgreSQL. Billing uses MySQL.", "Billing uses PostgreSQL."),
+        (
+            "The orders service has a limit of 256 MiB. The billing service has a limit that its team set.",
+            "The billing service has a limit of 256 MiB.",
+        ),
         ("The primary database runs in Frankfurt. The replica runs in Dublin.", "The replica runs in Frankfurt."),
     ],
 )
 def test_value_of_another_sentence_is_found_in_part(passage: str, claim: str) -> None:
+    assert verdict(passage, claim) == "partial"
+
+
+@pytest.mark.parametrize(
+    ("passage", "claim"),
+    [
+        (
+            "The platform team owns the pager of the night. The billing database is backed up to the archive.",
+            "The platform team backs up the billing database.",
+        ),
+        (
+            "The scheduler places pods on nodes with room. Certificates of the cluster are renewed before they expire.",
+            "The scheduler renews certificates of the cluster.",
+        ),
+        (
+            "Alerts of the orders service wake an engineer. Reports about costs are sent to the owner of the team.",
+            "Alerts of the orders service are sent to the owner of the team.",
+        ),
+    ],
+)
+def test_words_of_two_sentences_that_nothing_joins_are_found_in_part(passage: str, claim: str) -> None:
     assert verdict(passage, claim) == "partial"
 
 

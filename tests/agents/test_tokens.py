@@ -62,6 +62,11 @@ def test_clauses_are_counted() -> None:
     assert tokens["stops"] < tokens["Pod"] < tokens["asked"]
 
 
+def test_phrase_that_says_nothing_is_one_function_word_and_its_words_count_elsewhere() -> None:
+    assert [token.kind for token in tokenise("in order to restart")] == ["stop", "word"]
+    assert [token.kind for token in tokenise("in order of size")] == ["stop", "word", "stop", "word"]
+
+
 @given(st.text(max_size=120))
 def test_offsets_slice_back_to_the_text(text: str) -> None:
     for token in tokenise(text):

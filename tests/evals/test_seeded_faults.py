@@ -37,7 +37,7 @@ def test_true_claims_are_made_of_the_stored_sentence_and_altered_ones_differ_fro
 def test_every_kind_of_fault_is_made() -> None:
     cases = [case for seed in range(5) for case in generate(read_corpus(TEXTS), TEXTS, seed=seed)]
     kinds = {case.kind for case in cases}
-    assert {"figure", "unit", "name", "negation", "comparison", "order", "borrowed", "wrong_passage"} <= kinds
+    assert {"figure", "unit", "name", "negation", "comparison", "order", *PASSAGE_FAULTS} <= kinds
     assert {"verbatim", "plain", "reworded", "joined"} <= kinds
 
 
@@ -47,6 +47,13 @@ def test_borrowed_figure_stands_in_the_passage_and_no_longer_in_its_sentence() -
     lent, own = passage.split("512 MiB")
     assert "memory limit" not in lent
     assert "The memory limit of each container is  by default." in own
+
+
+def test_spliced_sentence_stands_in_the_passage_in_halves_that_other_sentences_part() -> None:
+    cases = [case for seed in range(5) for case in generate(read_corpus(TEXTS), TEXTS, seed=seed)]
+    (passage,) = {case.passages[0] for case in cases if case.kind == "spliced" and case.claim.startswith("Each node")}
+    assert passage.startswith("Each node of the cluster costs about 120")
+    assert passage.endswith("holds at most 110 running Pods at once.")
 
 
 def test_score_counts_what_a_verifier_flags() -> None:
