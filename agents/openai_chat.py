@@ -79,7 +79,7 @@ class OpenAIChatModel:
             max_retries=0,
             timeout=openai.Timeout(None, connect=self._limits.connect),
             # A server on this machine is never reached through the proxy of the environment.
-            http_client=openai.DefaultAsyncHttpxClient(trust_env=not local),
+            http_client=openai.DefaultAioHttpClient(trust_env=not local),
             # llama.cpp closes a kept connection without notice, which would fail the next request.
             default_headers={"Connection": "close"} if local else None,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import aiohttp
 import openai
 
 from agents.errors import AgentError, ModelBusy, ModelRefused, ModelUnavailable
@@ -11,7 +12,7 @@ _MAX_DETAIL_CHARS = 300
 
 def explain(error: openai.APIError | ValueError, *, model: str, connect_seconds: float) -> AgentError:
     """The error of this layer that says what ``error`` means for the caller."""
-    if isinstance(error, openai.APITimeoutError):
+    if isinstance(error, openai.APITimeoutError) and _timed_out(error):
         return ModelUnavailable(
             f"The model server took no connection within {connect_seconds:g} s; check model.base_url and that it runs."
         )
@@ -22,6 +23,12 @@ def explain(error: openai.APIError | ValueError, *, model: str, connect_seconds:
     if isinstance(error, openai.APIStatusError):
         return _explain_status(error, model=model)
     return ModelUnavailable(f"The model server sent something else than a chat reply ({_detail(error)}); see its log.")
+
+
+def _timed_out(error: openai.APITimeoutError) -> bool:
+    """Whether time ran out: the client's transport gives that name to a connection that was closed as well."""
+    cause = error.__cause__.__cause__ if error.__cause__ else None
+    return not isinstance(cause, aiohttp.ClientConnectionError) or isinstance(cause, aiohttp.ServerTimeoutError)
 
 
 def _explain_status(error: openai.APIStatusError, *, model: str) -> AgentError:

@@ -175,6 +175,19 @@ async def test_server_that_does_not_run_is_unavailable(open_model: OpenModel, un
         await model.check()
 
 
+async def test_server_that_hangs_up_has_not_kept_anybody_waiting(open_model: OpenModel) -> None:
+    async def hang_up(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.close()
+
+    async with await asyncio.start_server(hang_up, "127.0.0.1", 0) as server:
+        model = open_model(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1")
+
+        with pytest.raises(ModelUnavailable, match="cannot be reached or broke off"):
+            await read(model)
+        with pytest.raises(ModelUnavailable, match="cannot be reached or broke off"):
+            await model.check()
+
+
 @pytest.mark.parametrize("pieces", [1, 2])
 async def test_reply_that_breaks_off_is_not_taken_for_whole(stub: Stub, open_model: OpenModel, pieces: int) -> None:
     stub.pieces = WHOLE[:pieces]
