@@ -42,7 +42,7 @@ class TokenCounter:
         """``llama_cpp`` says whether the server is known to be one, which counts many texts in one request."""
         self._model = model
         self._llama_cpp = llama_cpp
-        self._asks_server = True
+        self._asks_server = self._takes_many = True
         self._known: dict[str, int] = {}
 
     @property
@@ -57,7 +57,7 @@ class TokenCounter:
             missing = [text for text in dict.fromkeys(texts) if text not in counts]
             try:
                 async with asyncio.timeout(_TIME_LIMIT_SECONDS):
-                    counted = await (self._together if self._llama_cpp() else self._each)(client, missing)
+                    counted = await self._counted(client, missing)
                 counts |= zip(missing, counted, strict=True)
                 self._keep(counts)
                 return [counts[text] for text in texts]
@@ -72,6 +72,14 @@ class TokenCounter:
         self._known |= counts
         for oldest in list(self._known)[:-_KEPT]:
             del self._known[oldest]
+
+    async def _counted(self, client: AsyncOpenAI, texts: Sequence[str]) -> list[int]:
+        if self._takes_many and self._llama_cpp():
+            try:
+                return await self._together(client, texts)
+            except openai.BadRequestError:  # an older one, which takes one text a request
+                self._takes_many = False
+        return await self._each(client, texts)
 
     async def _together(self, client: AsyncOpenAI, texts: Sequence[str]) -> list[int]:
         parts = [part for text in texts for part in (text, _BORDER)]

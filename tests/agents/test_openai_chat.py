@@ -40,6 +40,8 @@ class Stub:
     base_url: str = ""
     status: int = 200
     pieces: list[bytes] = field(default_factory=lambda: list(WHOLE))
+    refuses_many: bool = False
+    """Answers 400 where it is asked about several texts at once."""
     hold_after: int | None = None
     """Sends so many pieces and then nothing, until the client has gone."""
     requests: list[tuple[str, dict[str, Any]]] = field(default_factory=list[tuple[str, dict[str, Any]]])
@@ -52,8 +54,9 @@ class Stub:
         body: dict[str, Any] = json.loads(await reader.readexactly(length)) if length else {}
         self.requests.append((head.split()[1], body))
         self.arrived.set()
-        kind = "text/event-stream" if self.status == 200 and self.pieces[:1] != [b"{"] else "application/json"
-        writer.write(f"HTTP/1.1 {self.status} X\r\nContent-Type: {kind}\r\nConnection: close\r\n\r\n".encode())
+        status = 400 if self.refuses_many and isinstance(body.get("content"), list) else self.status
+        kind = "text/event-stream" if status == 200 and self.pieces[:1] != [b"{"] else "application/json"
+        writer.write(f"HTTP/1.1 {status} X\r\nContent-Type: {kind}\r\nConnection: close\r\n\r\n".encode())
         for piece in self.pieces[: self.hold_after]:
             writer.write(piece)
         await writer.drain()
@@ -334,6 +337,17 @@ async def test_llama_cpp_counts_all_texts_in_one_request(stub: Stub, open_model:
     assert await model.count_tokens([]) == []
 
     assert stub.requests == [("/tokenize", {"content": ["three of them", -1, "", -1, "one", -1]})]
+
+
+async def test_older_llama_cpp_is_asked_text_by_text(stub: Stub, open_model: OpenModel) -> None:
+    stub.refuses_many = True
+    stub.pieces = [b"{", b'"tokens": [5, 6, 7]}']
+    model = open_model(llama_cpp=True)
+
+    assert await model.count_tokens(["three of them"]) == [3]
+    assert await model.count_tokens(["three again"]) == [3]
+
+    assert [body["content"] for _, body in stub.requests] == [["three of them", -1], "three of them", "three again"]
 
 
 @pytest.mark.parametrize("tokens", ["[5, 6]", "[5, -1, 6]", "[5, -1, 6, -1, -1]"])
