@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from retrieval.explanation import DiversityShare, LegName, LegShare, RerankShare
 from retrieval.fusion import FusionMethod, leg_weight, normalised
-from retrieval.types import Chunk, HitScores, ScoredId
-
-
-class LegResult(NamedTuple):
-    """What a leg returned, best first, and the scores of other chunks by the same measure."""
-
-    found: Sequence[ScoredId]
-    others: Sequence[ScoredId] = ()
+from retrieval.types import Chunk, HitScores, LegResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +81,9 @@ def fuse_legs(
         limit: Chunks returned; None returns all.
     """
     ids = {found.chunk_id for leg in (dense, bm25) for found in leg.found}
-    by_meaning = _ScoredLeg.of("dense", dense, ids, method=method, weight=dense_weight)
-    by_words = _ScoredLeg.of("bm25", bm25, ids, method=method, weight=1 - dense_weight)
+    by_meaning = _ScoredLeg.of("dense", dense, method=method, weight=dense_weight)
+    # Without a cosine a chunk gets nothing from the dense leg; without a BM25 score it has been measured, as 0.
+    by_words = _ScoredLeg.of("bm25", bm25, method=method, weight=1 - dense_weight, measured=ids)
     scores = {name: by_meaning.contribution(name) + by_words.contribution(name) for name in ids}
     order = sorted(ids, key=lambda name: (-scores[name], name))[:limit]
     return [
@@ -106,16 +100,17 @@ class _ScoredLeg(NamedTuple):
     weight: float
 
     @staticmethod
-    def of(name: LegName, result: LegResult, ids: set[str], *, method: FusionMethod, weight: float) -> _ScoredLeg:
-        own = {found.chunk_id: found.score for found in result.found}
-        scores = {found.chunk_id: found.score for found in result.others} | own
-        # Without a cosine a chunk gets nothing from the dense leg; without a BM25 score it has been measured, as 0.
-        others = {chunk_id: scores.get(chunk_id, 0.0) for chunk_id in ids if name == "bm25" or chunk_id in scores}
+    def of(
+        name: LegName, result: LegResult, *, method: FusionMethod, weight: float, measured: Collection[str] = ()
+    ) -> _ScoredLeg:
+        """``measured``: chunks that score 0 where the result has no other score of them."""
+        own = dict(result.found)
+        scores = dict(result.others) | own
         return _ScoredLeg(
             name=name,
             ranks={chunk_id: rank for rank, chunk_id in enumerate(own, start=1)},
             scores=scores,
-            values=normalised(own, method=method, others=others),
+            values=normalised(own, method=method, others=dict.fromkeys(measured, 0.0) | scores),
             weight=leg_weight(method, weight),
         )
 

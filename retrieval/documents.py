@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
 
 from retrieval.candidates import Candidate
 
@@ -25,7 +24,9 @@ def with_support(candidates: Sequence[Candidate], *, weight: float) -> list[Cand
         document: weight * sum(sorted(found, reverse=True)[:_WITNESSES]) / _WITNESSES
         for document, found in scores.items()
     }
-    supported = [replace(candidate, support=support[candidate.chunk.document_id]) for candidate in candidates]
+    supported = [
+        Candidate(candidate.chunk, candidate.fused, support[candidate.chunk.document_id]) for candidate in candidates
+    ]
     return sorted(supported, key=lambda candidate: (-candidate.relevance, candidate.fused.rank))
 
 

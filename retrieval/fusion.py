@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from math import sqrt
 from statistics import fmean
-from typing import Literal, assert_never
+from typing import Literal, NamedTuple, assert_never
 
 FusionMethod = Literal["minmax", "dbsf", "rrf"]
 
@@ -36,19 +36,20 @@ def normalised(
         return {}
     match method:
         case "minmax":
-            return _moved(scores, others, min_max(scores), _min_max_scale(scores))
+            scale = _min_max_scale(scores)
+            return _placed(others, scale, otherwise=0.0) | _placed(scores, scale, otherwise=1.0)
         case "dbsf":
-            return _moved(scores, others, by_distribution(scores), _distribution_scale(scores))
+            scale = _distribution_scale(scores)
+            return _placed(others, scale, otherwise=0.0) | _placed(scores, scale, otherwise=0.5)
         case "rrf":
-            return {**dict.fromkeys(others, 0.0), **reciprocal_ranks(scores)}
+            return dict.fromkeys(others, 0.0) | reciprocal_ranks(scores)
         case _:
             assert_never(method)
 
 
 def min_max(scores: Mapping[str, float]) -> dict[str, float]:
     """Scores moved to [0, 1]: the leg's worst is 0, its best 1; all 1 where all are equal."""
-    scale = _min_max_scale(scores)
-    return {chunk_id: scale(score) if scale else 1.0 for chunk_id, score in scores.items()}
+    return _placed(scores, _min_max_scale(scores), otherwise=1.0)
 
 
 def by_distribution(scores: Mapping[str, float]) -> dict[str, float]:
@@ -56,8 +57,7 @@ def by_distribution(scores: Mapping[str, float]) -> dict[str, float]:
 
     All 0.5 where the leg has one score or equal scores, as in Qdrant's own distribution-based score fusion.
     """
-    scale = _distribution_scale(scores)
-    return {chunk_id: scale(score) if scale else 0.5 for chunk_id, score in scores.items()}
+    return _placed(scores, _distribution_scale(scores), otherwise=0.5)
 
 
 def reciprocal_ranks(scores: Mapping[str, float]) -> dict[str, float]:
@@ -68,19 +68,23 @@ def reciprocal_ranks(scores: Mapping[str, float]) -> dict[str, float]:
     return {chunk_id: (_RRF_K + 1) / (_RRF_K + ranks[score]) for chunk_id, score in scores.items()}
 
 
-_Scale = Callable[[float], float]
+class _Scale(NamedTuple):
+    low: float
+    """The score that lies at 0."""
+    width: float
+    """What lies between it and the score that lies at 1."""
 
 
-def _moved(
-    scores: Mapping[str, float], others: Mapping[str, float], own: dict[str, float], scale: _Scale | None
-) -> dict[str, float]:
-    strangers = {chunk_id: score for chunk_id, score in others.items() if chunk_id not in scores}
-    return {**own, **{chunk_id: scale(score) if scale else 0.0 for chunk_id, score in strangers.items()}}
+def _placed(scores: Mapping[str, float], scale: _Scale | None, *, otherwise: float) -> dict[str, float]:
+    if scale is None:
+        return dict.fromkeys(scores, otherwise)
+    low, width = scale
+    return {chunk_id: (score - low) / width for chunk_id, score in scores.items()}
 
 
 def _min_max_scale(scores: Mapping[str, float]) -> _Scale | None:
     low, high = min(scores.values(), default=0.0), max(scores.values(), default=0.0)
-    return (lambda score: (score - low) / (high - low)) if high > low else None
+    return _Scale(low, high - low) if high > low else None
 
 
 def _distribution_scale(scores: Mapping[str, float]) -> _Scale | None:
@@ -89,5 +93,4 @@ def _distribution_scale(scores: Mapping[str, float]) -> _Scale | None:
         return None
     mean = fmean(values)
     deviation = sqrt(sum((value - mean) ** 2 for value in values) / (len(values) - 1))
-    low = mean - _DEVIATIONS * deviation
-    return lambda score: (score - low) / (2 * _DEVIATIONS * deviation)
+    return _Scale(mean - _DEVIATIONS * deviation, 2 * _DEVIATIONS * deviation)

@@ -26,7 +26,7 @@ def say_the_same(first: str, second: str, *, threshold: float) -> bool:
 
     A passage on exit code 139 is no repeat of the one on 137, though every other word is the same.
     """
-    return _telling(first) == _telling(second) and resemblance(first, second) >= threshold
+    return resemblance(first, second) >= threshold and _telling(first) == _telling(second)
 
 
 @lru_cache(maxsize=1024)
@@ -45,5 +45,6 @@ def _telling(text: str) -> frozenset[str]:
 @lru_cache(maxsize=1024)
 def _runs(text: str) -> frozenset[tuple[str, ...]]:
     words = _WORD.findall(text.lower())
-    runs = zip(*(words[start:] for start in range(_RUN)), strict=False) if len(words) >= _RUN else [words]
-    return frozenset(map(tuple, runs))
+    if len(words) < _RUN:
+        return frozenset([tuple(words)])
+    return frozenset(zip(*(words[start:] for start in range(_RUN)), strict=False))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from retrieval.candidates import Candidate, LegResult, fuse_legs
+from retrieval.candidates import Candidate, fuse_legs
 from retrieval.diversity import diversified, without_duplicates
 from retrieval.documents import spread, with_support
 from retrieval.embedders.protocol import Embedder
@@ -18,20 +18,15 @@ from retrieval.reranking import reranked
 from retrieval.settings import SearchSettings
 from retrieval.store.protocol import VectorStore
 from retrieval.terms import matched_spellings, spellings, store_idfs, term_shares
-from retrieval.types import FloatVector, Hit, SearchFilter, SearchResult, SearchTimings
+from retrieval.types import FloatVector, Hit, Legs, SearchFilter, SearchResult, SearchTimings
 
 _NO_FILTER = SearchFilter()
-
-
-class _Legs(NamedTuple):
-    dense: LegResult
-    bm25: LegResult
 
 
 class _Pool(NamedTuple):
     """What both legs found: the best of it as candidates, the rest of the list below them."""
 
-    legs: _Legs
+    legs: Legs
     fused: int
     best: Sequence[Candidate]
     rest: Sequence[Candidate]
@@ -112,21 +107,11 @@ class Retriever:
             legs = self._legs(query, vector, search_filter=search_filter, limit=self.settings.candidates)
             return list(self._pool(legs, wanted=0).best)
 
-    def _legs(self, query: str, vector: FloatVector, *, search_filter: SearchFilter, limit: int) -> _Legs:
-        """Both legs, and what each says of the chunks that only the other one returned."""
+    def _legs(self, query: str, vector: FloatVector, *, search_filter: SearchFilter, limit: int) -> Legs:
         sparse = self.lexical.encode_query(query)
-        dense = self.store.search_dense(vector, search_filter=search_filter, limit=limit)
-        bm25 = self.store.search_lexical(sparse, search_filter=search_filter, limit=limit)
-        dense_ids, bm25_ids = {found.chunk_id for found in dense}, {found.chunk_id for found in bm25}
-        others_of_dense = self.store.search_dense(
-            vector, search_filter=search_filter, limit=limit, among=bm25_ids - dense_ids
-        )
-        # A leg that returned fewer than asked for has no others: the rest has none of the question's terms.
-        unasked: set[str] = dense_ids - bm25_ids if len(bm25) == limit else set()
-        others_of_bm25 = self.store.search_lexical(sparse, search_filter=search_filter, limit=limit, among=unasked)
-        return _Legs(LegResult(dense, others_of_dense), LegResult(bm25, others_of_bm25))
+        return self.store.search_legs(vector, sparse, search_filter=search_filter, limit=limit)
 
-    def _pool(self, legs: _Legs, *, wanted: int) -> _Pool:
+    def _pool(self, legs: Legs, *, wanted: int) -> _Pool:
         settings = self.settings
         needed = fuse_legs(
             legs.dense,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
@@ -116,6 +116,20 @@ class ScoredId(NamedTuple):
 
     chunk_id: str
     score: float
+
+
+class LegResult(NamedTuple):
+    """What a leg returned, best first, and the scores of other chunks by the same measure."""
+
+    found: Sequence[ScoredId]
+    others: Sequence[ScoredId] = ()
+
+
+class Legs(NamedTuple):
+    """Both legs of one search."""
+
+    dense: LegResult
+    bm25: LegResult
 
 
 @dataclass(frozen=True, slots=True)

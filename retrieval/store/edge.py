@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Collection, Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,9 +15,10 @@ import qdrant_edge as edge
 from retrieval.errors import StoreLocked, StoreUnavailable
 from retrieval.store.filters import conditions
 from retrieval.store.identity import StoreIdentity, require_same_model
+from retrieval.store.legs import Among, Scope, both_legs
 from retrieval.store.payload import DENSE, INDEXED_FIELDS, SPARSE, VERSION, from_payload, to_payload
 from retrieval.store.visibility import Visibility
-from retrieval.types import Chunk, FloatVector, IndexedChunk, ScoredId, SearchFilter, SparseVector
+from retrieval.types import Chunk, FloatVector, IndexedChunk, Legs, ScoredId, SearchFilter, SparseVector
 
 _IDENTITY_FILE = "store.json"
 _SHARD_FOLDER = "shard"
@@ -85,21 +86,26 @@ class EdgeStore:
                 self.shard.update(edge.UpdateOperation.delete_points_by_filter(filter_))
         return self.count(of_document)
 
-    def search_dense(
-        self, vector: FloatVector, *, search_filter: SearchFilter, limit: int, among: Collection[str] | None = None
-    ) -> list[ScoredId]:
-        """Ids of the nearest chunks by cosine, best first; of those in ``among`` alone where it is given."""
-        query = edge.Query.Nearest(vector.tolist(), using=DENSE)
-        return self._rank(query, search_filter=search_filter, limit=limit, among=among)
+    def search_dense(self, vector: FloatVector, *, search_filter: SearchFilter, limit: int) -> list[ScoredId]:
+        """Ids of the nearest chunks by cosine, best first."""
+        with self.visibility.reading() as hidden, _translated("search the store"):
+            return self._rank(_by_meaning(vector), Scope(search_filter, hidden, limit))
 
-    def search_lexical(
-        self, vector: SparseVector, *, search_filter: SearchFilter, limit: int, among: Collection[str] | None = None
-    ) -> list[ScoredId]:
-        """Ids of the best chunks by BM25, best first; of those in ``among`` alone where it is given."""
-        if not vector.indices:
-            return []
-        query = edge.Query.Nearest(edge.SparseVector(list(vector.indices), list(vector.values)), using=SPARSE)
-        return self._rank(query, search_filter=search_filter, limit=limit, among=among)
+    def search_lexical(self, vector: SparseVector, *, search_filter: SearchFilter, limit: int) -> list[ScoredId]:
+        """Ids of the best chunks by BM25, best first."""
+        with self.visibility.reading() as hidden, _translated("search the store"):
+            return self._rank(_by_words(vector), Scope(search_filter, hidden, limit))
+
+    def search_legs(self, dense: FloatVector, sparse: SparseVector, *, search_filter: SearchFilter, limit: int) -> Legs:
+        """Both searches, and the scores that each gives to what only the other one found."""
+        by_meaning, by_words = _by_meaning(dense), _by_words(sparse)
+
+        def rank(of_dense: Among, of_lexical: Among) -> tuple[list[ScoredId], list[ScoredId]]:
+            return self._rank(by_meaning, scope, of_dense), self._rank(by_words, scope, of_lexical)
+
+        with self.visibility.reading() as hidden, _translated("search the store"):
+            scope = Scope(search_filter, hidden, limit)
+            return both_legs(rank, limit=limit)
 
     def fetch(self, chunk_ids: Sequence[str]) -> list[Chunk]:
         """Chunks by id, in the order asked for."""
@@ -140,14 +146,11 @@ class EdgeStore:
         with _translated("close the store"):
             self.shard.close()
 
-    def _rank(
-        self, query: edge.Query, *, search_filter: SearchFilter, limit: int, among: Collection[str] | None
-    ) -> list[ScoredId]:
-        if among is not None and not among:
+    def _rank(self, query: edge.Query | None, scope: Scope, among: Among = None) -> list[ScoredId]:
+        if query is None or (among is not None and not among):
             return []
-        with self.visibility.reading() as hidden, _translated("search the store"):
-            filter_ = _to_filter(search_filter, hidden=hidden, among=among)
-            points = self.shard.query(edge.QueryRequest(limit, query=query, filter=filter_))
+        filter_ = _to_filter(scope.search_filter, hidden=scope.hidden, among=among)
+        points = self.shard.query(edge.QueryRequest(scope.limit, query=query, filter=filter_))
         return sorted(
             (ScoredId(str(point.id), point.score) for point in points), key=lambda found: (-found.score, found.chunk_id)
         )
@@ -171,6 +174,16 @@ class EdgeStore:
             yield from records
             if offset is None:
                 return
+
+
+def _by_meaning(vector: FloatVector) -> edge.Query:
+    return edge.Query.Nearest(vector.tolist(), using=DENSE)
+
+
+def _by_words(vector: SparseVector) -> edge.Query | None:
+    if not vector.indices:
+        return None
+    return edge.Query.Nearest(edge.SparseVector(list(vector.indices), list(vector.values)), using=SPARSE)
 
 
 def _create(path: Path, identity: StoreIdentity) -> None:
@@ -218,7 +231,7 @@ def _from_record(record: edge.Record) -> IndexedChunk:
 
 
 def _to_filter(
-    search_filter: SearchFilter, *, hidden: frozenset[str] = frozenset(), among: Collection[str] | None = None
+    search_filter: SearchFilter, *, hidden: frozenset[str] = frozenset(), among: Among = None
 ) -> edge.Filter | None:
     must: list[edge.ConditionType] = [
         edge.FieldCondition(condition.field, match=edge.MatchAny(list(condition.values)))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 from retrieval.store.visibility import Visibility
-from retrieval.types import Chunk, FloatVector, IndexedChunk, ScoredId, SearchFilter, SparseVector
+from retrieval.types import Chunk, FloatVector, IndexedChunk, Legs, ScoredId, SearchFilter, SparseVector
 
 
 class VectorStore(Protocol):
@@ -33,19 +33,16 @@ class VectorStore(Protocol):
         """Which versions searches and ``chunks`` leave out; ``count`` and ``chunk_ids`` tell what is there."""
         ...
 
-    def search_dense(
-        self, vector: FloatVector, *, search_filter: SearchFilter, limit: int, among: Collection[str] | None = None
-    ) -> list[ScoredId]:
-        """Nearest chunks by cosine, best first; the filter acts inside the search.
-
-        With ``among`` it sees these ids alone; that is how chunks get a score that a leg did not return.
-        """
+    def search_dense(self, vector: FloatVector, *, search_filter: SearchFilter, limit: int) -> list[ScoredId]:
+        """Nearest chunks by cosine, best first; the filter acts inside the search."""
         ...
 
-    def search_lexical(
-        self, vector: SparseVector, *, search_filter: SearchFilter, limit: int, among: Collection[str] | None = None
-    ) -> list[ScoredId]:
+    def search_lexical(self, vector: SparseVector, *, search_filter: SearchFilter, limit: int) -> list[ScoredId]:
         """Best chunks by BM25 with the store's inverse document frequencies, best first; score above 0."""
+        ...
+
+    def search_legs(self, dense: FloatVector, sparse: SparseVector, *, search_filter: SearchFilter, limit: int) -> Legs:
+        """Both searches, and the scores that each gives to what only the other one found."""
         ...
 
     def fetch(self, chunk_ids: Sequence[str]) -> list[Chunk]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -17,9 +17,10 @@ from qdrant_client.http.exceptions import ApiException
 from retrieval.errors import StoreUnavailable
 from retrieval.store.filters import conditions
 from retrieval.store.identity import StoreIdentity, require_same_model
+from retrieval.store.legs import Among, Scope, both_legs
 from retrieval.store.payload import DENSE, INDEXED_FIELDS, SPARSE, VERSION, from_payload, to_payload
 from retrieval.store.visibility import Visibility
-from retrieval.types import Chunk, FloatVector, IndexedChunk, ScoredId, SearchFilter, SparseVector
+from retrieval.types import Chunk, FloatVector, IndexedChunk, Legs, ScoredId, SearchFilter, SparseVector
 
 # A server takes requests of up to 32 MiB. A point is its text, twice at worst through JSON escapes, and its vectors.
 _UPSERT_BATCH = 256
@@ -80,19 +81,26 @@ class QdrantStore:
             self.client.delete(self.collection, selector, wait=True)
         return self.count(of_document)
 
-    def search_dense(
-        self, vector: FloatVector, *, search_filter: SearchFilter, limit: int, among: Collection[str] | None = None
-    ) -> list[ScoredId]:
-        """Ids of the nearest chunks by cosine, best first; of those in ``among`` alone where it is given."""
-        return self._rank(vector.tolist(), using=DENSE, search_filter=search_filter, limit=limit, among=among)
+    def search_dense(self, vector: FloatVector, *, search_filter: SearchFilter, limit: int) -> list[ScoredId]:
+        """Ids of the nearest chunks by cosine, best first."""
+        with self.visibility.reading() as hidden:
+            return self._rank(_by_meaning(vector, Scope(search_filter, hidden, limit)))[0]
 
-    def search_lexical(
-        self, vector: SparseVector, *, search_filter: SearchFilter, limit: int, among: Collection[str] | None = None
-    ) -> list[ScoredId]:
-        """Ids of the best chunks by BM25, best first; of those in ``among`` alone where it is given."""
-        if not vector.indices:
-            return []
-        return self._rank(_to_sparse(vector), using=SPARSE, search_filter=search_filter, limit=limit, among=among)
+    def search_lexical(self, vector: SparseVector, *, search_filter: SearchFilter, limit: int) -> list[ScoredId]:
+        """Ids of the best chunks by BM25, best first."""
+        with self.visibility.reading() as hidden:
+            return self._rank(_by_words(vector, Scope(search_filter, hidden, limit)))[0]
+
+    def search_legs(self, dense: FloatVector, sparse: SparseVector, *, search_filter: SearchFilter, limit: int) -> Legs:
+        """Both searches in one request, and what each says of the other's chunks in a second one."""
+        with self.visibility.reading() as hidden:
+            scope = Scope(search_filter, hidden, limit)
+
+            def rank(of_dense: Among, of_lexical: Among) -> tuple[list[ScoredId], list[ScoredId]]:
+                found = self._rank(_by_meaning(dense, scope, of_dense), _by_words(sparse, scope, of_lexical))
+                return found[0], found[1]
+
+            return both_legs(rank, limit=limit)
 
     def fetch(self, chunk_ids: Sequence[str]) -> list[Chunk]:
         """Chunks by id, in the order asked for."""
@@ -131,29 +139,12 @@ class QdrantStore:
         with _translated("close the Qdrant client"):
             self.client.close()
 
-    def _rank(
-        self,
-        query: list[float] | models.SparseVector,
-        *,
-        using: str,
-        search_filter: SearchFilter,
-        limit: int,
-        among: Collection[str] | None,
-    ) -> list[ScoredId]:
-        if among is not None and not among:
-            return []
-        with self.visibility.reading() as hidden, _translated("search Qdrant"):
-            points = self.client.query_points(
-                self.collection,
-                query=query,
-                using=using,
-                query_filter=_to_filter(search_filter, hidden=hidden, among=among),
-                limit=limit,
-                with_payload=False,
-            ).points
-        return sorted(
-            (ScoredId(str(point.id), point.score) for point in points), key=lambda found: (-found.score, found.chunk_id)
-        )
+    def _rank(self, *requests: models.QueryRequest | None) -> list[list[ScoredId]]:
+        """What each request finds, all in one round trip; nothing where there is none."""
+        asked = [request for request in requests if request]
+        with _translated("search Qdrant"):
+            answers = iter(self.client.query_batch_points(self.collection, asked) if asked else ())
+        return [_scored(next(answers).points) if request else [] for request in requests]
 
     def _scroll(
         self,
@@ -235,8 +226,31 @@ def _from_record(record: models.Record) -> IndexedChunk:
     )
 
 
+def _by_meaning(vector: FloatVector, scope: Scope, among: Among = None) -> models.QueryRequest | None:
+    return _request(vector.tolist(), DENSE, scope, among)
+
+
+def _by_words(vector: SparseVector, scope: Scope, among: Among = None) -> models.QueryRequest | None:
+    return _request(_to_sparse(vector), SPARSE, scope, among) if vector.indices else None
+
+
+def _request(
+    query: list[float] | models.SparseVector, using: str, scope: Scope, among: Among
+) -> models.QueryRequest | None:
+    if among is not None and not among:
+        return None
+    filter_ = _to_filter(scope.search_filter, hidden=scope.hidden, among=among)
+    return models.QueryRequest(query=query, using=using, filter=filter_, limit=scope.limit, with_payload=False)
+
+
+def _scored(points: Sequence[models.ScoredPoint]) -> list[ScoredId]:
+    return sorted(
+        (ScoredId(str(point.id), point.score) for point in points), key=lambda found: (-found.score, found.chunk_id)
+    )
+
+
 def _to_filter(
-    search_filter: SearchFilter, *, hidden: frozenset[str] = frozenset(), among: Collection[str] | None = None
+    search_filter: SearchFilter, *, hidden: frozenset[str] = frozenset(), among: Among = None
 ) -> models.Filter | None:
     must = _must(search_filter)
     if among is not None:

@@ -12,14 +12,14 @@ import httpx
 import pytest
 
 from retrieval.analyser import analyse
-from retrieval.candidates import Candidate, LegResult, fuse_legs
+from retrieval.candidates import Candidate, fuse_legs
 from retrieval.errors import RerankTimedOut
 from retrieval.rerankers.cross_encoder import CrossEncoderReranker
 from retrieval.rerankers.features import FEATURES
 from retrieval.rerankers.learned import LearnedReranker, RankerCoefficients
 from retrieval.rerankers.protocol import Reranker
 from retrieval.rerankers.remote import RemoteReranker
-from retrieval.types import ScoredId
+from retrieval.types import LegResult, ScoredId
 from tests.retrieval.points import make_chunk
 from tests.retrieval.rerankers.cross_encoder import make_cross_encoder
 from tests.retrieval.rerankers.server import rerank_server

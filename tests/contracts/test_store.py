@@ -9,7 +9,7 @@ import pytest
 from retrieval.errors import EmbeddingModelMismatch, StoreUnavailable
 from retrieval.filters import NOWHERE
 from retrieval.store.protocol import VectorStore
-from retrieval.types import Chunk, SearchFilter
+from retrieval.types import Chunk, SearchFilter, SparseVector
 from tests.contracts.stores import ALL, Home, dense, lexical, texts_of
 from tests.retrieval.points import EMBEDDER, LEXICAL, make_chunk, make_point, make_points, uuid_of
 
@@ -264,28 +264,46 @@ def test_a_closed_store_says_that_it_cannot_be_used(home: Home) -> None:
         store.upsert(make_points("pod"))
 
 
-def test_a_search_among_ids_scores_these_alone_and_as_ever(store: VectorStore) -> None:
-    store.upsert(make_points("pod limit", "pod", "node limit", "certificates"))
-    everywhere = {found.chunk.text: found.score for found in dense(store, "pod limit", limit=4)}
-    ids = {chunk.text: chunk.chunk_id for chunk in store.chunks(ALL)}
-    among = [ids["node limit"], ids["certificates"], uuid_of("unknown")]
+def test_each_leg_scores_what_only_the_other_one_found(store: VectorStore) -> None:
+    pods, limits = "pod pod pod pod", "limits limits limits"
+    long = "the limit of the pod is what it may not pass"
+    store.upsert(make_points("pod limit", "pod of the limits", "pod", pods, limits, long, "certificates"))
     vector, terms = EMBEDDER.embed_query("pod limit"), LEXICAL.encode_query("pod limit")
-    found = store.search_dense(vector, search_filter=ALL, limit=10, among=among)
-    assert {one.chunk_id: one.score for one in found} == pytest.approx(
-        {ids["node limit"]: everywhere["node limit"], ids["certificates"]: everywhere["certificates"]}, abs=1e-6
-    )
-    by_terms = store.search_lexical(terms, search_filter=ALL, limit=10, among=among)
-    assert [one.chunk_id for one in by_terms] == [ids["node limit"]]
-    assert store.search_dense(vector, search_filter=ALL, limit=10, among=()) == []
-    assert store.search_lexical(terms, search_filter=ALL, limit=10, among=()) == []
+    by_meaning = dict(store.search_dense(vector, search_filter=ALL, limit=10))
+    by_words = dict(store.search_lexical(terms, search_filter=ALL, limit=10))
+
+    others = [0, 0]
+    for limit in range(1, 8):
+        legs = store.search_legs(vector, terms, search_filter=ALL, limit=limit)
+
+        dense, bm25 = dict(legs.dense.found), dict(legs.bm25.found)
+        assert dense == pytest.approx(dict(store.search_dense(vector, search_filter=ALL, limit=limit)), abs=1e-6)
+        assert bm25 == pytest.approx(dict(store.search_lexical(terms, search_filter=ALL, limit=limit)), abs=1e-6)
+        only_dense, only_bm25 = dense.keys() - bm25.keys(), bm25.keys() - dense.keys()
+        assert dict(legs.dense.others) == pytest.approx({name: by_meaning[name] for name in only_bm25}, abs=1e-6)
+        assert dict(legs.bm25.others) == pytest.approx(
+            {name: by_words[name] for name in only_dense if name in by_words}, abs=1e-6
+        )
+        others = [count + len(leg.others) for count, leg in zip(others, legs, strict=True)]
+    assert all(others)
 
 
-def test_a_search_among_ids_keeps_the_filter(store: VectorStore) -> None:
+def test_both_legs_keep_the_filter(store: VectorStore) -> None:
     store.upsert([*make_points("pod limit"), *make_points("pod quota", document="quota", collection="finance")])
-    ids = [chunk.chunk_id for chunk in store.chunks(ALL)]
-    vector, finance = EMBEDDER.embed_query("pod"), SearchFilter(collections=("finance",))
-    found = store.search_dense(vector, search_filter=finance, limit=10, among=ids)
-    assert [chunk.text for chunk in store.fetch([one.chunk_id for one in found])] == ["pod quota"]
+    vector, terms = EMBEDDER.embed_query("pod"), LEXICAL.encode_query("pod")
+
+    legs = store.search_legs(vector, terms, search_filter=SearchFilter(collections=("finance",)), limit=1)
+
+    found = {one.chunk_id for leg in legs for one in (*leg.found, *leg.others)}
+    assert [chunk.text for chunk in store.fetch(sorted(found))] == ["pod quota"]
+
+
+def test_a_question_without_terms_has_a_dense_leg_alone(store: VectorStore) -> None:
+    store.upsert(make_points("pod limit"))
+    legs = store.search_legs(EMBEDDER.embed_query("pod"), SparseVector((), ()), search_filter=ALL, limit=3)
+
+    assert len(legs.dense.found) == 1
+    assert not any((legs.bm25.found, legs.bm25.others, legs.dense.others))
 
 
 def test_chunks_are_fetched_in_the_order_asked_for(store: VectorStore) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, Protocol
@@ -15,7 +15,7 @@ from retrieval.embedders.hashing import HashingEmbedder
 from retrieval.errors import EmbeddingFailed, StoreUnavailable
 from retrieval.store.edge import EdgeStore
 from retrieval.store.visibility import Visibility
-from retrieval.types import Chunk, FloatMatrix, FloatVector, IndexedChunk, ScoredId, SearchFilter, SparseVector
+from retrieval.types import Chunk, FloatMatrix, FloatVector, IndexedChunk, Legs, ScoredId, SearchFilter, SparseVector
 
 EMBEDDER = HashingEmbedder(dim=64)
 
@@ -45,15 +45,14 @@ class BrokenStore:
             raise self.error
         return self.store.delete_document(document_id)
 
-    def search_dense(
-        self, vector: FloatVector, *, search_filter: SearchFilter, limit: int, among: Collection[str] | None = None
-    ) -> list[ScoredId]:
-        return self.store.search_dense(vector, search_filter=search_filter, limit=limit, among=among)
+    def search_dense(self, vector: FloatVector, *, search_filter: SearchFilter, limit: int) -> list[ScoredId]:
+        return self.store.search_dense(vector, search_filter=search_filter, limit=limit)
 
-    def search_lexical(
-        self, vector: SparseVector, *, search_filter: SearchFilter, limit: int, among: Collection[str] | None = None
-    ) -> list[ScoredId]:
-        return self.store.search_lexical(vector, search_filter=search_filter, limit=limit, among=among)
+    def search_lexical(self, vector: SparseVector, *, search_filter: SearchFilter, limit: int) -> list[ScoredId]:
+        return self.store.search_lexical(vector, search_filter=search_filter, limit=limit)
+
+    def search_legs(self, dense: FloatVector, sparse: SparseVector, *, search_filter: SearchFilter, limit: int) -> Legs:
+        return self.store.search_legs(dense, sparse, search_filter=search_filter, limit=limit)
 
     def fetch(self, chunk_ids: Sequence[str]) -> list[Chunk]:
         return self.store.fetch(chunk_ids)

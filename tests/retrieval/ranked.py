@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from retrieval.candidates import Candidate, LegResult, fuse_legs
-from retrieval.types import Chunk, ScoredId
+from retrieval.candidates import Candidate, fuse_legs
+from retrieval.types import Chunk, LegResult, ScoredId
 from tests.retrieval.points import make_chunk
 
 

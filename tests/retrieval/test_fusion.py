@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.candidates import LegResult, fuse_legs
+from retrieval.candidates import fuse_legs
 from retrieval.fusion import FusionMethod, by_distribution, min_max, reciprocal_ranks
-from retrieval.types import ScoredId
+from retrieval.types import LegResult, ScoredId
 
 METHODS: list[FusionMethod] = list(get_args(FusionMethod))
 _IDS = [f"chunk-{number}" for number in range(8)]
