@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 
 from retrieval.candidates import Candidate
 
@@ -24,9 +25,7 @@ def with_support(candidates: Sequence[Candidate], *, weight: float) -> list[Cand
         document: weight * sum(sorted(found, reverse=True)[:_WITNESSES]) / _WITNESSES
         for document, found in scores.items()
     }
-    supported = [
-        Candidate(candidate.chunk, candidate.fused, support[candidate.chunk.document_id]) for candidate in candidates
-    ]
+    supported = [replace(candidate, support=support[candidate.chunk.document_id]) for candidate in candidates]
     return sorted(supported, key=lambda candidate: (-candidate.relevance, candidate.fused.rank))
 
 

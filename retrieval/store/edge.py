@@ -15,7 +15,7 @@ import qdrant_edge as edge
 from retrieval.errors import StoreLocked, StoreUnavailable
 from retrieval.store.filters import conditions
 from retrieval.store.identity import StoreIdentity, require_same_model
-from retrieval.store.legs import Among, Scope, both_legs
+from retrieval.store.legs import Among, Scope, best_first, both_legs
 from retrieval.store.payload import DENSE, INDEXED_FIELDS, SPARSE, VERSION, from_payload, to_payload
 from retrieval.store.visibility import Visibility
 from retrieval.types import Chunk, FloatVector, IndexedChunk, Legs, ScoredId, SearchFilter, SparseVector
@@ -86,18 +86,13 @@ class EdgeStore:
                 self.shard.update(edge.UpdateOperation.delete_points_by_filter(filter_))
         return self.count(of_document)
 
-    def search_dense(self, vector: FloatVector, *, search_filter: SearchFilter, limit: int) -> list[ScoredId]:
-        """Ids of the nearest chunks by cosine, best first."""
-        with self.visibility.reading() as hidden, _translated("search the store"):
-            return self._rank(_by_meaning(vector), Scope(search_filter, hidden, limit))
-
     def search_lexical(self, vector: SparseVector, *, search_filter: SearchFilter, limit: int) -> list[ScoredId]:
         """Ids of the best chunks by BM25, best first."""
         with self.visibility.reading() as hidden, _translated("search the store"):
             return self._rank(_by_words(vector), Scope(search_filter, hidden, limit))
 
     def search_legs(self, dense: FloatVector, sparse: SparseVector, *, search_filter: SearchFilter, limit: int) -> Legs:
-        """Both searches, and the scores that each gives to what only the other one found."""
+        """Both legs, one after the other, and what each says of the other's chunks."""
         by_meaning, by_words = _by_meaning(dense), _by_words(sparse)
 
         def rank(of_dense: Among, of_lexical: Among) -> tuple[list[ScoredId], list[ScoredId]]:
@@ -151,9 +146,7 @@ class EdgeStore:
             return []
         filter_ = _to_filter(scope.search_filter, hidden=scope.hidden, among=among)
         points = self.shard.query(edge.QueryRequest(scope.limit, query=query, filter=filter_))
-        return sorted(
-            (ScoredId(str(point.id), point.score) for point in points), key=lambda found: (-found.score, found.chunk_id)
-        )
+        return best_first(points)
 
     def _scroll(
         self,

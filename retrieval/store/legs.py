@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from typing import NamedTuple, TypeAlias
+from collections.abc import Callable, Collection, Iterable
+from typing import NamedTuple, Protocol, TypeAlias
 
 from retrieval.types import LegResult, Legs, ScoredId, SearchFilter
 
@@ -14,6 +14,14 @@ class Scope(NamedTuple):
     search_filter: SearchFilter
     hidden: frozenset[str]
     limit: int
+
+
+class _Point(Protocol):
+    @property
+    def id(self) -> object: ...
+
+    @property
+    def score(self) -> float: ...
 
 
 Among: TypeAlias = Collection[str] | None
@@ -35,3 +43,10 @@ def both_legs(rank: RankBoth, *, limit: int) -> Legs:
     unasked = dense_ids - bm25_ids if len(bm25) == limit else ()
     others_of_dense, others_of_bm25 = rank(bm25_ids - dense_ids, unasked)
     return Legs(LegResult(dense, others_of_dense), LegResult(bm25, others_of_bm25))
+
+
+def best_first(points: Iterable[_Point]) -> list[ScoredId]:
+    """What a leg returned; equal scores by id, the same in every home."""
+    return sorted(
+        (ScoredId(str(point.id), point.score) for point in points), key=lambda found: (-found.score, found.chunk_id)
+    )

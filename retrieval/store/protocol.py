@@ -33,16 +33,15 @@ class VectorStore(Protocol):
         """Which versions searches and ``chunks`` leave out; ``count`` and ``chunk_ids`` tell what is there."""
         ...
 
-    def search_dense(self, vector: FloatVector, *, search_filter: SearchFilter, limit: int) -> list[ScoredId]:
-        """Nearest chunks by cosine, best first; the filter acts inside the search."""
-        ...
-
     def search_lexical(self, vector: SparseVector, *, search_filter: SearchFilter, limit: int) -> list[ScoredId]:
         """Best chunks by BM25 with the store's inverse document frequencies, best first; score above 0."""
         ...
 
     def search_legs(self, dense: FloatVector, sparse: SparseVector, *, search_filter: SearchFilter, limit: int) -> Legs:
-        """Both searches, and the scores that each gives to what only the other one found."""
+        """The nearest chunks by cosine and the best by BM25, and the scores that each leg gives to the other's chunks.
+
+        The filter acts inside both. A question without terms has no lexical leg.
+        """
         ...
 
     def fetch(self, chunk_ids: Sequence[str]) -> list[Chunk]:

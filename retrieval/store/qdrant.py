@@ -17,7 +17,7 @@ from qdrant_client.http.exceptions import ApiException
 from retrieval.errors import StoreUnavailable
 from retrieval.store.filters import conditions
 from retrieval.store.identity import StoreIdentity, require_same_model
-from retrieval.store.legs import Among, Scope, both_legs
+from retrieval.store.legs import Among, Scope, best_first, both_legs
 from retrieval.store.payload import DENSE, INDEXED_FIELDS, SPARSE, VERSION, from_payload, to_payload
 from retrieval.store.visibility import Visibility
 from retrieval.types import Chunk, FloatVector, IndexedChunk, Legs, ScoredId, SearchFilter, SparseVector
@@ -81,18 +81,13 @@ class QdrantStore:
             self.client.delete(self.collection, selector, wait=True)
         return self.count(of_document)
 
-    def search_dense(self, vector: FloatVector, *, search_filter: SearchFilter, limit: int) -> list[ScoredId]:
-        """Ids of the nearest chunks by cosine, best first."""
-        with self.visibility.reading() as hidden:
-            return self._rank(_by_meaning(vector, Scope(search_filter, hidden, limit)))[0]
-
     def search_lexical(self, vector: SparseVector, *, search_filter: SearchFilter, limit: int) -> list[ScoredId]:
         """Ids of the best chunks by BM25, best first."""
         with self.visibility.reading() as hidden:
             return self._rank(_by_words(vector, Scope(search_filter, hidden, limit)))[0]
 
     def search_legs(self, dense: FloatVector, sparse: SparseVector, *, search_filter: SearchFilter, limit: int) -> Legs:
-        """Both searches in one request, and what each says of the other's chunks in a second one."""
+        """Both legs in one request, and what each says of the other's chunks in a second one."""
         with self.visibility.reading() as hidden:
             scope = Scope(search_filter, hidden, limit)
 
@@ -144,7 +139,7 @@ class QdrantStore:
         asked = [request for request in requests if request]
         with _translated("search Qdrant"):
             answers = iter(self.client.query_batch_points(self.collection, asked) if asked else ())
-        return [_scored(next(answers).points) if request else [] for request in requests]
+        return [best_first(next(answers).points) if request else [] for request in requests]
 
     def _scroll(
         self,
@@ -241,12 +236,6 @@ def _request(
         return None
     filter_ = _to_filter(scope.search_filter, hidden=scope.hidden, among=among)
     return models.QueryRequest(query=query, using=using, filter=filter_, limit=scope.limit, with_payload=False)
-
-
-def _scored(points: Sequence[models.ScoredPoint]) -> list[ScoredId]:
-    return sorted(
-        (ScoredId(str(point.id), point.score) for point in points), key=lambda found: (-found.score, found.chunk_id)
-    )
 
 
 def _to_filter(

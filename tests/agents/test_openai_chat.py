@@ -2,104 +2,17 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+import socket
 
 import pytest
 
 from agents.answer import Usage
 from agents.chat_model import ChatDelta, ChatMessage, Image, Sampling, ToolRequestDelta
 from agents.errors import AgentError, ModelRefused, ModelTimeout, ModelUnavailable
-from agents.openai_chat import OpenAIChatModel, TimeLimits
+from agents.openai_chat import OpenAIChatModel
+from tests.agents.model_stub import WHOLE, OpenModel, Stub, event
 
 HELLO = (ChatMessage("user", "hello"),)
-USAGE = {"prompt_tokens": 7, "completion_tokens": 2, "total_tokens": 9, "prompt_tokens_details": {"cached_tokens": 5}}
-
-
-def event(*, text: str | None = None, finish: str | None = None, usage: Mapping[str, Any] | None = None) -> bytes:
-    choice = {"index": 0, "delta": {"content": text} if text is not None else {}, "finish_reason": finish}
-    chunk = {
-        "id": "1",
-        "object": "chat.completion.chunk",
-        "created": 0,
-        "model": "small",
-        "choices": [] if usage else [choice],
-        "usage": usage,
-    }
-    return b"data: " + json.dumps(chunk).encode() + b"\n\n"
-
-
-WHOLE = [event(text="Hel"), event(text="lo"), event(finish="stop"), event(usage=USAGE), b"data: [DONE]\n\n"]
-
-
-@dataclass
-class Stub:
-    """A model server that sends what a test tells it to."""
-
-    base_url: str = ""
-    status: int = 200
-    pieces: list[bytes] = field(default_factory=lambda: list(WHOLE))
-    refuses_many: bool = False
-    """Answers 400 where it is asked about several texts at once."""
-    hold_after: int | None = None
-    """Sends so many pieces and then nothing, until the client has gone."""
-    requests: list[tuple[str, dict[str, Any]]] = field(default_factory=list[tuple[str, dict[str, Any]]])
-    arrived: asyncio.Event = field(default_factory=asyncio.Event)
-    client_left: asyncio.Event = field(default_factory=asyncio.Event)
-
-    async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        head = (await reader.readuntil(b"\r\n\r\n")).decode()
-        length = next((int(line[15:]) for line in head.split("\r\n") if line.lower().startswith("content-length:")), 0)
-        body: dict[str, Any] = json.loads(await reader.readexactly(length)) if length else {}
-        self.requests.append((head.split()[1], body))
-        self.arrived.set()
-        status = 400 if self.refuses_many and isinstance(body.get("content"), list) else self.status
-        kind = "text/event-stream" if status == 200 and self.pieces[:1] != [b"{"] else "application/json"
-        writer.write(f"HTTP/1.1 {status} X\r\nContent-Type: {kind}\r\nConnection: close\r\n\r\n".encode())
-        for piece in self.pieces[: self.hold_after]:
-            writer.write(piece)
-        await writer.drain()
-        if self.hold_after is not None:
-            await reader.read()
-            self.client_left.set()
-        writer.close()
-        await writer.wait_closed()
-
-
-@pytest.fixture
-async def stub() -> AsyncGenerator[Stub]:
-    stub = Stub()
-    server = await asyncio.start_server(stub.answer, "127.0.0.1", 0)
-    async with server:
-        stub.base_url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
-        yield stub
-
-
-OpenModel = Callable[..., OpenAIChatModel]
-
-
-@pytest.fixture
-async def open_model(stub: Stub) -> AsyncGenerator[OpenModel]:
-    models: list[OpenAIChatModel] = []
-
-    def opened(
-        base_url: str | Callable[[], Awaitable[str]] | None = None, *, llama_cpp: bool = False, **limits: float
-    ) -> OpenAIChatModel:
-        model = OpenAIChatModel(
-            base_url or stub.base_url,
-            name="small",
-            context_tokens=4096,
-            api_key="secret",
-            limits=TimeLimits(**limits),
-            llama_cpp=lambda: llama_cpp,
-        )
-        models.append(model)
-        return model
-
-    yield opened
-    for model in models:
-        await model.aclose()
 
 
 async def read(model: OpenAIChatModel, sampling: Sampling | None = None) -> list[ChatDelta]:
@@ -176,6 +89,18 @@ async def test_server_that_does_not_run_is_unavailable(open_model: OpenModel, un
         await read(model)
     with pytest.raises(ModelUnavailable, match=r"model\.base_url"):
         await model.check()
+
+
+async def test_server_that_takes_no_connection_is_waited_for_so_long(open_model: OpenModel) -> None:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(0)
+        # The one place in its queue is taken, and nobody accepts.
+        with socket.create_connection(listener.getsockname()):
+            model = open_model(f"http://127.0.0.1:{listener.getsockname()[1]}/v1", connect=0.2)
+
+            with pytest.raises(ModelUnavailable, match=r"took no connection within 0\.2 s"):
+                await read(model)
 
 
 async def test_server_that_hangs_up_has_not_kept_anybody_waiting(open_model: OpenModel) -> None:
@@ -308,78 +233,6 @@ async def test_cancelling_the_reader_hangs_up(stub: Stub, open_model: OpenModel)
     with pytest.raises(asyncio.CancelledError):
         await task
     await asyncio.wait_for(stub.client_left.wait(), 10)
-
-
-@pytest.mark.parametrize(
-    "answer", [{"tokens": [1, 2, 3]}, {"count": 3, "max_model_len": 4096, "tokens": [1, 2, 3], "token_strs": None}]
-)
-async def test_tokens_are_counted_by_llama_cpp_and_by_vllm(
-    stub: Stub, open_model: OpenModel, answer: dict[str, Any]
-) -> None:
-    stub.pieces = [b"{", json.dumps(answer).encode()[1:]]
-
-    assert await open_model().count_tokens(["some text", "more"]) == [3, 3]
-    assert {path for path, _ in stub.requests} == {"/tokenize"}
-    assert stub.requests[0][1] == {
-        "model": "small",
-        "prompt": "some text",
-        "content": "some text",
-        "add_special_tokens": False,
-    }
-
-
-async def test_llama_cpp_counts_all_texts_in_one_request(stub: Stub, open_model: OpenModel) -> None:
-    stub.pieces = [b"{", b'"tokens": [5, 6, 7, -1, -1, 8, -1]}']
-    model = open_model(llama_cpp=True)
-
-    assert await model.count_tokens(["three of them", "", "one"]) == [3, 0, 1]
-    assert await model.count_tokens(["one"]) == [1]
-    assert await model.count_tokens([]) == []
-
-    assert stub.requests == [("/tokenize", {"content": ["three of them", -1, "", -1, "one", -1]})]
-
-
-async def test_older_llama_cpp_is_asked_text_by_text(stub: Stub, open_model: OpenModel) -> None:
-    stub.refuses_many = True
-    stub.pieces = [b"{", b'"tokens": [5, 6, 7]}']
-    model = open_model(llama_cpp=True)
-
-    assert await model.count_tokens(["three of them"]) == [3]
-    assert await model.count_tokens(["three again"]) == [3]
-
-    assert [body["content"] for _, body in stub.requests] == [["three of them", -1], "three of them", "three again"]
-
-
-@pytest.mark.parametrize("tokens", ["[5, 6]", "[5, -1, 6]", "[5, -1, 6, -1, -1]"])
-async def test_counts_without_their_borders_are_estimated(stub: Stub, open_model: OpenModel, tokens: str) -> None:
-    stub.pieces = [b"{", f'"tokens": {tokens}}}'.encode()]
-
-    assert await open_model(llama_cpp=True).count_tokens(["pod", "node"]) == [1, 2]
-
-
-async def test_text_is_counted_once(stub: Stub, open_model: OpenModel, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agents.token_count._KEPT", 2)
-    stub.pieces = [b"{", b'"tokens": [1, 2, 3]}']
-    model = open_model()
-
-    assert await model.count_tokens(["one", "other", "one"]) == [3, 3, 3]
-    assert await model.count_tokens(["other", "third"]) == [3, 3]
-    assert await model.count_tokens(["one"]) == [3]
-
-    assert [body["content"] for _, body in stub.requests] == ["one", "other", "third", "one"]
-
-
-async def test_server_without_a_tokenizer_is_asked_once(stub: Stub, open_model: OpenModel) -> None:
-    stub.status = 404
-    stub.pieces = [b"{}"]
-    model = open_model()
-
-    first = await model.count_tokens(["kernel kills 137"])
-    again = await model.count_tokens(["kernel kills 137", ""])
-
-    assert first == [7]
-    assert again == [7, 0]
-    assert len(stub.requests) == 1
 
 
 async def test_pictures_go_out_as_parts_before_the_words(stub: Stub, open_model: OpenModel) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -14,7 +14,7 @@ from retrieval.store.edge import open_edge_store
 from retrieval.store.protocol import VectorStore
 from retrieval.store.qdrant import open_qdrant_store
 from retrieval.types import Chunk, ScoredId, SearchFilter
-from tests.retrieval.points import EMBEDDER, LEXICAL
+from tests.retrieval.points import EMBEDDER, LEXICAL, NO_TERMS
 
 ALL = SearchFilter()
 FINGERPRINT = EMBEDDER.fingerprint
@@ -55,14 +55,15 @@ class Home:
 
 
 def dense(store: VectorStore, text: str, search_filter: SearchFilter = ALL, limit: int = 10) -> list[ScoredChunk]:
-    return _fetched(store, store.search_dense(EMBEDDER.embed_query(text), search_filter=search_filter, limit=limit))
+    legs = store.search_legs(EMBEDDER.embed_query(text), NO_TERMS, search_filter=search_filter, limit=limit)
+    return _fetched(store, legs.dense.found)
 
 
 def lexical(store: VectorStore, text: str, search_filter: SearchFilter = ALL, limit: int = 10) -> list[ScoredChunk]:
     return _fetched(store, store.search_lexical(LEXICAL.encode_query(text), search_filter=search_filter, limit=limit))
 
 
-def _fetched(store: VectorStore, found: list[ScoredId]) -> list[ScoredChunk]:
+def _fetched(store: VectorStore, found: Sequence[ScoredId]) -> list[ScoredChunk]:
     chunks = store.fetch([scored.chunk_id for scored in found])
     return [ScoredChunk(chunk, scored.score) for chunk, scored in zip(chunks, found, strict=True)]
 

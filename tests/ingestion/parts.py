@@ -45,9 +45,6 @@ class BrokenStore:
             raise self.error
         return self.store.delete_document(document_id)
 
-    def search_dense(self, vector: FloatVector, *, search_filter: SearchFilter, limit: int) -> list[ScoredId]:
-        return self.store.search_dense(vector, search_filter=search_filter, limit=limit)
-
     def search_lexical(self, vector: SparseVector, *, search_filter: SearchFilter, limit: int) -> list[ScoredId]:
         return self.store.search_lexical(vector, search_filter=search_filter, limit=limit)
 

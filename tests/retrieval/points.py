@@ -7,10 +7,11 @@ from uuid import NAMESPACE_OID, uuid5
 
 from retrieval.embedders.hashing import HashingEmbedder
 from retrieval.lexical import LexicalEncoder
-from retrieval.types import Chunk, IndexedChunk, MetadataValue, index_text
+from retrieval.types import Chunk, IndexedChunk, MetadataValue, SparseVector, index_text
 
 EMBEDDER = HashingEmbedder(dim=64)
 LEXICAL = LexicalEncoder()
+NO_TERMS = SparseVector((), ())
 
 
 def uuid_of(name: str) -> str:

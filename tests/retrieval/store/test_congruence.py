@@ -54,15 +54,12 @@ def test_both_homes_give_the_same_scores(
     stores: tuple[VectorStore, VectorStore], query: str, search_filter: SearchFilter
 ) -> None:
     edge, server = stores
-    for leg in ("dense", "lexical"):
-        scores: list[dict[str, float]] = []
-        for store in (edge, server):
-            if leg == "dense":
-                found = store.search_dense(EMBEDDER.embed_query(query), search_filter=search_filter, limit=200)
-            else:
-                found = store.search_lexical(LEXICAL.encode_query(query), search_filter=search_filter, limit=200)
-            scores.append({scored.chunk_id: scored.score for scored in found})
-        assert scores[0] == pytest.approx(scores[1], abs=1e-4)
+    vector, terms = EMBEDDER.embed_query(query), LEXICAL.encode_query(query)
+    of_edge, of_server = (
+        store.search_legs(vector, terms, search_filter=search_filter, limit=200) for store in (edge, server)
+    )
+    assert dict(of_edge.dense.found) == pytest.approx(dict(of_server.dense.found), abs=1e-4)
+    assert dict(of_edge.bm25.found) == pytest.approx(dict(of_server.bm25.found), abs=1e-4)
 
 
 @pytest.mark.parametrize("query", ["memory limit", "OOMKilled pod restart", "drain the node"])

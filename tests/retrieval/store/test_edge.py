@@ -120,9 +120,9 @@ def test_threads_may_write_and_search_at_once(tmp_path: Path) -> None:
 
     def write_and_search(number: int) -> int:
         store.upsert(make_points(f"pod {number}", f"node {number}", document=f"document-{number}"))
-        store.search_dense(EMBEDDER.embed_query("pod"), search_filter=_ALL, limit=5)
-        found = store.search_lexical(LEXICAL.encode_query(f"pod {number}"), search_filter=_ALL, limit=500)
-        chunks = store.fetch([scored.chunk_id for scored in found])
+        vector, terms = EMBEDDER.embed_query("pod"), LEXICAL.encode_query(f"pod {number}")
+        legs = store.search_legs(vector, terms, search_filter=_ALL, limit=500)
+        chunks = store.fetch([scored.chunk_id for scored in legs.bm25.found])
         return sum(chunk.text == f"pod {number}" for chunk in chunks)
 
     with ThreadPoolExecutor(8) as pool:
